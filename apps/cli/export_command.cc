@@ -9,6 +9,8 @@
 #include "lamina/base/file.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/layer/weight_files.h"
+#include "lamina/model/answer.h"
+#include "lamina/model/c_source/c_source.h"
 #include "lamina/model/model.h"
 #include "lamina/model/onnx_export.h"
 #include "model_input.h"
@@ -23,19 +25,40 @@ struct ExportCommand {
   bool onnx = false;
   bool csv = false;
   bool npy = false;
+  std::string c_name;   // empty: no C source
+  std::string data;     // rows for its self-test; empty: rows that are made up
   std::string weights;  // empty: as the file keeps them
   JsonOutput json_output;
 };
 
+std::vector<std::string> WriteSource(const ExportCommand& command, const Model& model) {
+  CSourceOptions options{.name = command.c_name};
+  Table table;
+  if (!command.data.empty()) {
+    table = ReadTableFor(model, command.data);
+    model.preprocessor.Prepare(table);
+    options.rows = &table;
+  }
+  return WriteCSource(model, options, command.out);
+}
+
 int RunExport(const ExportCommand& command) {
-  const int others = command.onnx + command.csv + command.npy;
+  const bool c_source = !command.c_name.empty();
+  const int others = command.onnx + command.csv + command.npy + c_source;
   const bool model_file = others == 0 && !command.weights.empty();
   if (others != 1 && !model_file) {
     throw Error(ErrorCode::kInvalidArgument,
-                "say what to write: --onnx, --csv or --npy, or --weights for a model file of other weights");
+                "say what to write: --onnx, --c, --csv or --npy, or --weights for a model file of other weights");
+  }
+  if (!c_source && !command.data.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "--data gives the rows of the self-test of C source",
+                {.remedy = "Add --c NAME, or leave it out.", .setting = "data"});
   }
   FileUse files;
   files.AddRead("MODEL", {command.model});
+  if (!command.data.empty()) {
+    files.AddRead("--data", {command.data});
+  }
   files.written.push_back({"--out", command.onnx || model_file ? command.out : ""});
   command.json_output.Check(std::move(files));
   std::vector<std::string> paths{command.out};
@@ -47,6 +70,8 @@ int RunExport(const ExportCommand& command) {
     SaveModel(command.out, model);
   } else if (command.onnx) {
     WriteFileAtomically(command.out, ToOnnx(model));
+  } else if (c_source) {
+    paths = WriteSource(command, model);
   } else {
     RefuseEnsemble(model, "files of its weights");
     RequireOutputFolder(command.out);
@@ -65,12 +90,18 @@ int RunExport(const ExportCommand& command) {
 Command AddExport(CLI::App& app) {
   auto command = std::make_shared<ExportCommand>();
   CLI::App* sub = app.add_subcommand(
-      "export", "Write a model for other programs (ONNX, or its weights as arrays), or with weights in fewer bits");
+      "export",
+      "Write a model for other programs (ONNX, C source, or its weights as arrays), or with weights in fewer bits");
   sub->add_option("--model,model", command->model, "Model file written by lamina train")->required()->type_name("FILE");
-  sub->add_option("-o,--out", command->out, "The ONNX or model file; the folder for --csv and --npy")
+  sub->add_option("-o,--out", command->out, "The ONNX or model file; the folder for --c, --csv and --npy")
       ->required()
       ->type_name("PATH");
   sub->add_flag("--onnx", command->onnx, "Network, preprocessing and class names as one ONNX file");
+  sub->add_option("--c", command->c_name,
+                  "Raw rows to answers as C99, NAME.c and NAME.h: no memory from the system, no library but libm")
+      ->type_name("NAME");
+  sub->add_option("--data", command->data, "Rows whose answers the C source tests itself with (-DNAME_SELF_TEST)")
+      ->type_name("FILE");
   sub->add_flag("--csv", command->csv, "Weights, biases and radii as CSV, a file each");
   sub->add_flag("--npy", command->npy, "The same as .npy");
   AddWeightsTo(*sub, command->weights, "as the file keeps them. Alone: write a model file of such weights");
@@ -78,6 +109,7 @@ Command AddExport(CLI::App& app) {
   sub->footer(
       "Examples:\n"
       "  lamina export --onnx digits.safetensors -o digits.onnx\n"
+      "  lamina export --c digits digits.safetensors -o source\n"
       "  lamina export --npy digits.safetensors -o weights\n"
       "  lamina export --weights i8 digits.safetensors -o digits.i8.safetensors");
   return {sub, [command] { return RunExport(*command); }};

@@ -6,12 +6,14 @@
 #include <QFileInfo>
 #include <QMenu>
 #include <QSettings>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "curves_view.h"
 #include "data_page.h"
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
+#include "lamina/model/c_source/c_source.h"
 #include "lamina/model/onnx_export.h"
 #include "plain_text.h"
 #include "predict_panel.h"
@@ -60,6 +62,10 @@ QString ModelPathBeside(const QString& project) {
   return name(number);
 }
 
+QString RemovedNote(const QString& removed) {
+  return removed.isEmpty() ? QString() : QObject::tr("; it was trained with what is gone: %1").arg(removed);
+}
+
 }  // namespace
 
 FileActions::FileActions(RunDocument& document, ModelStore& store, RunList& runs, QWidget* window)
@@ -97,10 +103,16 @@ void FileActions::Open(const QString& path) {
 }
 
 void FileActions::OpenModel(const QString& path) {
-  if (may_replace_model() && Try([&] { store_.Open(path); }, tr("Opened %1").arg(path))) {
-    Remember(path);
-    Q_EMIT ModelOpened();
+  if (!may_replace_model()) {
+    return;
   }
+  if (const auto problem = Attempt([&] { store_.Open(path); })) {
+    Q_EMIT Failed(*problem);
+    return;
+  }
+  Q_EMIT Done(tr("Opened %1").arg(path) + RemovedNote(store_.removed()));
+  Remember(path);
+  Q_EMIT ModelOpened();
 }
 
 void FileActions::OpenProject(const QString& path) {
@@ -122,6 +134,7 @@ void FileActions::OpenProject(const QString& path) {
   if (!project.left_out.isEmpty()) {
     note += tr("; left out, as a file does not decide what is written: %1").arg(project.left_out);
   }
+  note += RemovedNote(project.removed);
   Remember(path);
   runs_.Set(std::move(project.runs));
   disconnect(opened_);
@@ -281,15 +294,24 @@ void FileActions::AskExport() {
   if (store_.model() == nullptr) {
     return;
   }
-  const QString path = ask_where_to_save(tr("Export as ONNX"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx)"));
+  const QString path =
+      ask_where_to_save(tr("Export"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx);;C source (*.c)"));
   if (!path.isEmpty()) {
     ExportTo(path);
   }
 }
 
 bool FileActions::ExportTo(const QString& path) {
-  return Try([&] { WriteFileAtomically(path.toStdString(), ToOnnx(*store_.model())); },
-             tr("Exported the model as %1").arg(path));
+  return Try(
+      [&] {
+        const std::filesystem::path file(path.toStdString());
+        if (file.extension() == ".c") {
+          WriteCSource(*store_.model(), {.name = file.stem().string()}, file.parent_path().string());
+        } else {
+          WriteFileAtomically(file.string(), ToOnnx(*store_.model()));
+        }
+      },
+      tr("Exported the model as %1").arg(path));
 }
 
 void FileActions::AskSaveCurves(CurvesView& curves) {

@@ -9,6 +9,7 @@
 #include "lamina/base/file.h"
 #include "lamina/model/checked_json.h"
 #include "lamina/run/command_line.h"
+#include "model_store.h"
 #include "problem.h"
 
 namespace lamina::gui {
@@ -34,6 +35,14 @@ QString TakeWriting(TrainSettings& settings) {
   VisitSettings(settings, [&](const auto& row, const auto& field) { flags += WritingFlag(row, field); });
   ResetSettings(settings, [](const auto& row) { return row.DecidesWriting(); });
   return FromText(flags).trimmed();
+}
+
+// Reading a device or a pipe may never end, and whoever wrote the project may have named one.
+void RequireNoDevice(const std::string& path, const QString& project) {
+  if (IsSpecialFile(path)) {
+    throw Error(ErrorCode::kIo, "the project names what is neither a file nor a folder",
+                {.file = project.toStdString(), .value = path, .remedy = "Open the data by themselves."});
+  }
 }
 
 }  // namespace
@@ -62,7 +71,16 @@ Project ReadProject(const QString& path) {
   const QDir folder = QFileInfo(path).absoluteDir();
   const auto absolute = [&](const std::string& file) {
     const QString there = QDir::cleanPath(folder.absoluteFilePath(FromText(file)));
-    return QFileInfo::exists(there) ? there.toStdString() : file;
+    std::string found = QFileInfo::exists(there) ? there.toStdString() : file;
+    RequireNoDevice(found, path);
+    return found;
+  };
+  QStringList removed;
+  const auto take_removed = [&](const nlohmann::json& settings) {
+    const QString text = RemovedText(settings);
+    if (!text.isEmpty() && !removed.contains(text)) {
+      removed << text;
+    }
   };
   const std::string text = lamina::ReadFile(path.toStdString());
   try {
@@ -76,6 +94,7 @@ Project ReadProject(const QString& path) {
     }
     Project project;
     project.settings = TrainSettingsFromJson(json.at("settings"));
+    take_removed(json.at("settings"));
     project.left_out = TakeWriting(project.settings);
     ForEachFile(project.settings, absolute);
     const std::string model = json.value("model", "");
@@ -83,9 +102,11 @@ Project ReadProject(const QString& path) {
     project.history = History::FromJson(json.at("history"));
     for (const nlohmann::json& run : json.value("runs", nlohmann::json::array())) {  // older projects have none
       project.runs.push_back(KeptRunFromJson(run));
+      take_removed(run.at("settings"));
       TakeWriting(project.runs.back().settings);
       ForEachFile(project.runs.back().settings, absolute);
     }
+    project.removed = removed.join(QStringLiteral("; "));
     return project;
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorCode::kBadModel, "not a project of lamina", {.file = path.toStdString()});

@@ -80,13 +80,4 @@ class ThreadCountScope {
   int before_;
 };
 
-/// Applies activation or softmax to `rows` rows of z in place or into a; scalar loops of Activation.
-template <class T>
-void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, int64_t cols, int64_t z_stride,
-                  int64_t a_stride) noexcept {
-  for (int64_t i = 0; i < rows; ++i) {
-    activation.Value(z + i * z_stride, a + i * a_stride, cols);
-  }
-}
-
 }  // namespace lamina

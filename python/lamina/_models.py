@@ -50,6 +50,28 @@ class Model:
         """The bytes of an ONNX file that computes the same on raw rows, preprocessing included."""
         return self._core.to_onnx()
 
+    def to_c(self, name: str, table: Any = None) -> dict[str, str]:
+        """The text of two files of C99, "NAME.h" and "NAME.c", that turn raw rows into the model's answers.
+
+        Parameters
+        ----------
+        name : str
+            What the files are called and every name in them begins with: "digits" gives `digits_predict`.
+        table : frame, Arrow table, dict of columns, list of dicts, or the path of a file, optional
+            Rows whose answers the source tests itself with (-DNAME_SELF_TEST); rows that are made up where it is
+            left out.
+
+        Returns
+        -------
+        dict of str
+            The texts by the names of the files.
+        """
+        if table is None or isinstance(table, (str, os.PathLike)):
+            files: dict[str, str] = self._core.to_c(name, None, "" if table is None else os.fspath(table))
+        else:
+            files = self._core.to_c(name, make_table(as_columns(table)), "")
+        return files
+
     @property
     def classes(self) -> list[str]:
         """The names of the classes; empty for regression."""

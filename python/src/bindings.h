@@ -14,6 +14,7 @@ void BindTraining(nb::module_& module);
 void BindClusters(nb::module_& module);
 void BindDirect(nb::module_& module);
 void BindTable(nb::module_& module);
+void BindEncoder(nb::module_& module);
 void BindModel(nb::module_& module);
 
 }  // namespace lamina::python

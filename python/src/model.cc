@@ -22,6 +22,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/files/cells.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/c_source/c_source.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
@@ -118,42 +119,28 @@ nb::dict PredictFile(const PyModel& self, const std::string& path, const std::st
   });
 }
 
-/// Input columns as numbers, without a target that matters.
-struct Encoder {
-  Preprocessor preprocessor;
-};
-
-std::vector<std::string> TextsOf(const Table& table) {
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) {
-    if (column.kind == ColumnKind::kText) {
-      names.push_back(column.name);
+// The files of ToCSource() by name. `table` null and `path` empty: rows of the self-test are made up.
+nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const std::string& path) {
+  const CSource made = Interruptibly([&] {
+    Table rows;
+    if (table != nullptr) {
+      ReadOptions options;
+      self.model.preprocessor.AddTo(options);
+      ReadAsCells(*table, options, table->texts);
+      rows = *table;
+    } else if (!path.empty()) {
+      rows = ReadTableFor(self.model, path);
     }
-  }
-  return names;
-}
-
-// Text is categories, whatever it looks like.
-std::unique_ptr<Encoder> FitEncoder(PyTable& table, const std::string& target, const std::string& missing,
-                                    const std::string& unseen) {
-  PreprocessOptions options;
-  options.targets = {target};
-  options.task = Task::kRegression;
-  options.missing = ParseMissing(missing);
-  options.unseen = unseen == "zero" ? UnseenPolicy::kZero : UnseenPolicy::kError;
-  return Interruptibly([&] {
-    ReadAsCells(table, {}, TextsOf(table));
-    return std::make_unique<Encoder>(Encoder{Preprocessor::Fit(table, AllRowsOf(table), options)});
+    const bool given = table != nullptr || !path.empty();
+    if (given) {
+      self.model.preprocessor.Prepare(rows);
+    }
+    return ToCSource(self.model, {.name = name, .rows = given ? &rows : nullptr});
   });
-}
-
-nb::object EncodeTable(const Encoder& self, PyTable& table) {
-  return NumpyOf(Interruptibly([&] {
-    ReadOptions options;
-    self.preprocessor.AddTo(options);
-    ReadAsCells(table, options, TextsOf(table));
-    return BoundTable(self.preprocessor, table).EncodeInputs(AllRowsOf(table), DType::kF64).features;
-  }));
+  nb::dict files;
+  files[nb::str((name + ".h").c_str())] = made.header;
+  files[nb::str((name + ".c").c_str())] = made.source;
+  return files;
 }
 
 /// Raw rows of numbers, one at a time.
@@ -249,6 +236,7 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   Interrupts interrupts;
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
+  callbacks.abandon_requested = callbacks.stop_requested;
   if (!on_epoch.is_none()) {
     callbacks.epoch_done = [&](const EpochRecord& record) {
       interrupts.Guarded([&] { return nb::cast<bool>(on_epoch(RecordOf(record))); });
@@ -300,19 +288,6 @@ std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string
   return model;
 }
 
-void BindEncoder(nb::module_& module) {
-  nb::class_<Encoder>(module, "Encoder", "Tables as rows of numbers.")
-      .def(nb::new_(&FitEncoder), nb::arg("table"), nb::arg("target"), nb::arg("missing"), nb::arg("unseen"))
-      .def_static(
-          "from_json",
-          [](const std::string& text) {
-            return std::make_unique<Encoder>(Encoder{Preprocessor::FromJson(json::parse(text))});
-          },
-          nb::arg("text"))
-      .def("encode", &EncodeTable, nb::arg("table"), "rows x numbers, f64.")
-      .def_prop_ro("json", [](const Encoder& self) { return self.preprocessor.ToJson().dump(); });
-}
-
 // Model, but for what its members are called.
 nb::class_<PyModel> BindAnswers(nb::module_& module) {
   nb::class_<ModelRows>(module, "ModelRows", "Raw rows of numbers, one at a time.")
@@ -332,6 +307,7 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
              const std::string bytes = ToOnnx(self.model);
              return nb::bytes(bytes.data(), bytes.size());
            })
+      .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"))
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,

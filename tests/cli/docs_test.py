@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import struct
 import subprocess
 import unittest
@@ -44,6 +45,17 @@ class TasksTest(CliTest):
 
     def test_regress(self):
         self.assertGreater(self.run_page("regress.md"), 4)
+
+    @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+    def test_c_source(self):
+        self.assertGreater(self.run_page("c-source.md"), 2)
+        with open(os.path.join(TASKS, "c-source.md"), encoding="utf-8") as file:
+            text = file.read()
+        self.write("main.c", re.search(r"(?s)```c\n(.*?)```", text)[1])
+        for command in re.findall(r"(?m)^    \$ (cc .*)$", text):
+            done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+        self.assertEqual(done.stdout, re.search(r"(?m)^    (digits: .*\n)", text)[1])
 
     def test_rbf(self):
         self.assertGreater(self.run_page("rbf.md"), 2)

@@ -326,6 +326,12 @@ void FilesTest::ModelsAreExported() {
   QFile file(Path(QStringLiteral("m.onnx")));
   QVERIFY(file.open(QIODevice::ReadOnly));
   QVERIFY(file.readAll() == QByteArray::fromStdString(ToOnnx(*window().store().model())));
+  QVERIFY(window().files().ExportTo(Path(QStringLiteral("digits.c"))));
+  for (const char* name : {"digits.c", "digits.h"}) {
+    QFile made(Path(QString::fromLatin1(name)));
+    QVERIFY(made.open(QIODevice::ReadOnly));
+    QVERIFY(made.readAll().contains("int digits_predict(const double numbers[DIGITS_NUMBERS]"));
+  }
   QVERIFY(!window().files().ExportTo(QStringLiteral("/no/such/m.onnx")));
   QVERIFY2(Notice().contains(QStringLiteral("/no/such")), qPrintable(Notice()));
 }

@@ -14,6 +14,7 @@
 #include "lamina/backend/cpu/steps_end.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
+#include "lamina/base/abandon.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/team_choice.h"
 
@@ -185,7 +186,7 @@ class RowBlockNetwork final : public PreparedNetwork {
     const RowCuts cuts = CutsOf(rows);
     Room& room = rooms_[static_cast<size_t>(team.thread)];
     const auto next = [&] { return next_group_.fetch_add(1, std::memory_order_relaxed); };
-    for (int64_t group = next(); group < cuts.groups; group = next()) {
+    for (int64_t group = next(); group < cuts.groups && !Abandoned(); group = next()) {
       SumGroup(work, begin, rows, cuts, group, room);
     }
     team.Barrier();
@@ -217,7 +218,7 @@ class RowBlockNetwork final : public PreparedNetwork {
     LossSums& sums = sums_[static_cast<size_t>(group)] = {};
     const int64_t first = cuts.BeginOf(group);
     const int64_t last = cuts.BeginOf(group + 1);
-    for (int64_t b = first; b < last; ++b) {
+    for (int64_t b = first; b < last && !Abandoned(); ++b) {
       BlockOfRows block;
       block.begin = begin + b * cuts.block_rows;
       block.rows = std::min(cuts.block_rows, rows - b * cuts.block_rows);

@@ -49,8 +49,6 @@ AlignedBuffer CopyOf(const void* data, int64_t size_bytes) {
 RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias)
     : layer_(layer), dtype_(dtype), narrow_sums_(dtype == DType::kF64 && weights.numbers.dtype() != dtype) {
   ApplyInstructionSets();
-  rows_ = &RowKernels();
-  kernels_ = {&Kernels<float>(), &Kernels<double>()};
   if (bias != nullptr) {
     bias_ = CopyOf(bias, layer.outputs * DTypeSize_bytes(dtype));
   }
@@ -113,7 +111,7 @@ void RowLayer::LayOutScratch() {
 
 // The groups with an input that is not zero to their list; -1: nearly all of them, and no list.
 int64_t RowLayer::SelectGroups(const void* x, char* scratch) const noexcept {
-  const RowTable& table = *rows_;
+  const RowTable& table = RowKernels();
   auto* const bits = reinterpret_cast<uint64_t*>(scratch + scratch_.bits);
   int64_t count = dtype_ == DType::kF64 && !narrow_sums_
                       ? table.mark_f64(static_cast<const double*>(x), layer_.inputs, bits)
@@ -168,9 +166,8 @@ void RowLayer::Forward(const void* x, void* a, void* scratch) const noexcept {
     args.bias = bias_.size_bytes() == 0 ? nullptr : bias_.data();
     args.a = {a, 1, layer_.outputs, layer_.outputs, dtype_};
     const ForwardTask<T> task{&args, &layer_.activation, {}, {}};
-    const KernelTable<T>& kernels = *std::get<const KernelTable<T>*>(kernels_);
     if (panels_ == nullptr && neurons_ == nullptr) {
-      kernels.synapses[static_cast<size_t>(layer_.synapse)].forward_dots(task, Team{});
+      Kernels<T>().synapses[static_cast<size_t>(layer_.synapse)].forward_dots(task, Team{});
       return;
     }
     RowTask row;
@@ -192,7 +189,7 @@ void RowLayer::Forward(const void* x, void* a, void* scratch) const noexcept {
     if (narrow_sums_) {
       std::copy_n(static_cast<const float*>(row.sums), layer_.outputs, static_cast<T*>(a));
     }
-    kernels.activate(task, Team{});
+    Kernels<T>().activate(task, Team{});
   });
 }
 

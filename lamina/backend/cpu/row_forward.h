@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/row_kernels.h"
@@ -10,9 +9,6 @@
 #include "lamina/neuron/weight_storage.h"
 
 namespace lamina::cpu {
-
-template <class T>
-struct KernelTable;
 
 /// A layer of f32 or f64 with weights and bias of its own, kept as single rows read them fastest. Immutable: any number
 /// of threads may use it at once.
@@ -44,9 +40,6 @@ class RowLayer {
   int64_t SelectGroups(const void* x, char* scratch) const noexcept;
   const void* ConvertedInput(const void* x, char* scratch) const noexcept;
 
-  // Asked for once: finding out which serve this processor takes as long as a small layer.
-  const RowTable* rows_ = nullptr;
-  std::tuple<const KernelTable<float>*, const KernelTable<double>*> kernels_;
   LayerSpec layer_;
   DType dtype_;
   bool narrow_sums_;  // in f32, of a layer of f64

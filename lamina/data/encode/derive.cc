@@ -37,14 +37,6 @@ constexpr DeriveFunction kFunctions[] = {
     {"month", "", "of a date: 1 to 12", true},
     {"year", "", "of a date", true}};
 
-struct Derivation {
-  std::string name;
-  const DeriveFunction* function = nullptr;
-  std::string column;
-  std::string other;  // a second column
-  int64_t count = 1;
-};
-
 [[noreturn]] void ThrowForm(const std::string& text, std::string message, std::string remedy = kForm) {
   throw Error(ErrorCode::kInvalidArgument, std::move(message), {.value = text, .remedy = std::move(remedy)});
 }
@@ -58,38 +50,6 @@ const DeriveFunction& FindFunction(std::string_view name, const std::string& tex
     names.emplace_back(function.name);
   }
   ThrowUnknownName(name, names, fmt::format("--derive {:.200}: unknown function", text));
-}
-
-Derivation Parse(const std::string& text) {
-  const size_t equals = text.find('=');
-  const std::vector<std::string_view> parts =
-      SplitText(std::string_view(text).substr(equals == std::string::npos ? text.size() : equals + 1), ':');
-  Derivation made;
-  made.name = DerivedName(text);
-  if (equals == std::string::npos || made.name.empty() || parts.size() < 2 || parts.size() > 3 || parts[1].empty()) {
-    ThrowForm(text, "--derive: not a derived column");
-  }
-  made.function = &FindFunction(Trim(parts[0]), text);
-  made.column = Trim(parts[1]);
-  const std::string_view kind = made.function->argument;
-  if (kind == "column") {
-    if (parts.size() != 3 || Trim(parts[2]).empty()) {
-      ThrowForm(text, fmt::format("--derive: {} needs two columns", made.function->name),
-                fmt::format("Write NAME={}:COLUMN:COLUMN.", made.function->name));
-    }
-    made.other = Trim(parts[2]);
-    return made;
-  }
-  made.count = made.function->name == "mean" ? 5 : 1;
-  if (parts.size() == 3) {
-    const std::optional<int64_t> count = ParseInteger(Trim(parts[2]));
-    if (kind.empty() || !count || *count < 1 || *count > kMaxCount) {
-      ThrowForm(text, kind.empty() ? fmt::format("--derive: {} takes no argument", made.function->name)
-                                   : fmt::format("--derive: the count of rows must be from 1 to {}", kMaxCount));
-    }
-    made.count = *count;
-  }
-  return made;
 }
 
 const Column& NumberColumn(const Table& table, const std::string& name) {
@@ -252,6 +212,38 @@ bool HasColumn(const Table& table, const std::string& name) {
 
 std::span<const DeriveFunction> DeriveFunctions() { return kFunctions; }
 
+Derivation ParseDerivation(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::vector<std::string_view> parts =
+      SplitText(std::string_view(text).substr(equals == std::string::npos ? text.size() : equals + 1), ':');
+  Derivation made;
+  made.name = DerivedName(text);
+  if (equals == std::string::npos || made.name.empty() || parts.size() < 2 || parts.size() > 3 || parts[1].empty()) {
+    ThrowForm(text, "--derive: not a derived column");
+  }
+  made.function = &FindFunction(Trim(parts[0]), text);
+  made.column = Trim(parts[1]);
+  const std::string_view kind = made.function->argument;
+  if (kind == "column") {
+    if (parts.size() != 3 || Trim(parts[2]).empty()) {
+      ThrowForm(text, fmt::format("--derive: {} needs two columns", made.function->name),
+                fmt::format("Write NAME={}:COLUMN:COLUMN.", made.function->name));
+    }
+    made.other = Trim(parts[2]);
+    return made;
+  }
+  made.count = made.function->name == "mean" ? 5 : 1;
+  if (parts.size() == 3) {
+    const std::optional<int64_t> count = ParseInteger(Trim(parts[2]));
+    if (kind.empty() || !count || *count < 1 || *count > kMaxCount) {
+      ThrowForm(text, kind.empty() ? fmt::format("--derive: {} takes no argument", made.function->name)
+                                   : fmt::format("--derive: the count of rows must be from 1 to {}", kMaxCount));
+    }
+    made.count = *count;
+  }
+  return made;
+}
+
 bool DeriveOptions::Makes(std::string_view column) const {
   return std::any_of(columns.begin(), columns.end(),
                      [&](const std::string& text) { return DerivedName(text) == column; });
@@ -274,7 +266,7 @@ std::optional<std::vector<std::string>> RowSourcesOf(const DeriveOptions& option
       }
       continue;
     }
-    const Derivation made = Parse(*text);
+    const Derivation made = ParseDerivation(*text);
     if (made.function->argument == kAlongSeries) {
       return std::nullopt;
     }
@@ -289,7 +281,7 @@ std::optional<std::vector<std::string>> RowSourcesOf(const DeriveOptions& option
 void ValidateDerive(const DeriveOptions& options) {
   bool along = false;
   for (const std::string& text : options.columns) {
-    along = Parse(text).function->argument == kAlongSeries || along;
+    along = ParseDerivation(text).function->argument == kAlongSeries || along;
   }
   if (!along && (!options.series_by.empty() || !options.order_by.empty())) {
     throw Error(
@@ -302,7 +294,7 @@ void ValidateDerive(const DeriveOptions& options) {
 void RequireDates(const Table& table, const DeriveOptions& options) {
   std::vector<Derivation> made;
   for (const std::string& text : options.columns) {
-    made.push_back(Parse(text));
+    made.push_back(ParseDerivation(text));
   }
   for (const Derivation& derived : made) {
     if (!derived.function->of_date) {
@@ -334,7 +326,7 @@ void RequireDates(const Table& table, const DeriveOptions& options) {
 void DeriveColumns(Table& table, const DeriveOptions& options, std::span<const std::string> optional) {
   std::optional<Series> series;
   for (const std::string& text : options.columns) {
-    const Derivation made = Parse(text);
+    const Derivation made = ParseDerivation(text);
     if (HasColumn(table, made.name)) {
       throw Error(ErrorCode::kInvalidArgument, "--derive: there is a column of this name already",
                   {.file = table.source, .column = made.name, .remedy = "Choose another name."});

@@ -33,6 +33,17 @@ struct DeriveFunction {
 };
 std::span<const DeriveFunction> DeriveFunctions();
 
+/// One derived column, taken apart.
+struct Derivation {
+  std::string name;
+  const DeriveFunction* function = nullptr;
+  std::string column;
+  std::string other;  // a second column
+  int64_t count = 1;
+};
+/// Throws Error(kInvalidArgument) as ValidateDerive().
+Derivation ParseDerivation(const std::string& text);
+
 /// The name of the column that `text` ("NAME=FUNCTION:COLUMN") describes.
 std::string DerivedName(std::string_view text);
 

@@ -1,0 +1,130 @@
+// The parts of a model's C source, in their order.
+#include "lamina/model/c_source/c_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "lamina/base/file.h"
+#include "lamina/base/output_folder.h"
+#include "lamina/base/version.h"
+#include "lamina/model/c_source/c_answer.h"
+#include "lamina/model/c_source/c_columns.h"
+#include "lamina/model/c_source/c_header.h"
+#include "lamina/model/c_source/c_inputs.h"
+#include "lamina/model/c_source/c_rows.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kTestRows = 12;
+
+std::string AboutText(const Model& model, const std::string& name, const std::string& sizes) {
+  const TargetEncoder& targets = model.preprocessor.targets();
+  std::string what = model.preprocessor.inputs().count() == 0 ? "" : ": " + CComment(targets.names()[0]);
+  for (size_t i = 1; what.size() < 60 && i < targets.names().size(); ++i) {
+    what += ", " + CComment(targets.names()[i]);
+  }
+  return fmt::format("/* {}{}, by a model {} of lamina {}.\n{} */\n", name, what, CComment(model.ShapeText()),
+                     lamina::Version(), sizes);
+}
+
+std::string FunctionsText(const Model& model, const CColumns& columns, const std::string& name) {
+  const std::string upper = UpperCName(name);
+  const TargetEncoder& targets = model.preprocessor.targets();
+  const bool classes = !targets.class_names().empty();
+  const std::string gaps = std::string(columns.numbers > 0 ? "NAN is a missing number" : "") +
+                           (columns.numbers > 0 && columns.texts > 0 ? ", " : "") +
+                           (columns.texts > 0 ? "NULL and \"\" are missing texts" : "");
+  std::string text = fmt::format(
+      "/* Answers a row; {}. `outputs`: {}.\n * Returns 0; 1 + the column whose value is missing, unknown or too "
+      "large; "
+      "-1 where the answer is no finite number.\n * Then `outputs` is left alone. Any number of threads may ask. */\n"
+      "int @_predict({}, double outputs[{}_OUTPUTS]);\n\n",
+      gaps,
+      !classes                       ? "values in units of the targets"
+      : targets.form().single_output ? "one number, which speaks for the second class"
+                                     : "one a class",
+      RowParameters(columns, upper), upper);
+  if (classes) {
+    text += fmt::format(
+        "/* The class that outputs mean, -1 where one of them is a NaN. */\nint @_class_of(const double "
+        "outputs[{}_OUTPUTS]);\n\n",
+        upper);
+  }
+  if (model.intervals) {
+    text += fmt::format(
+        "/* Bounds between which the true value lies for {0:.6g} of 100 rows. */\n"
+        "void @_interval(const double outputs[{1}_OUTPUTS], double lower[{1}_OUTPUTS], double above[{1}_OUTPUTS]);\n\n",
+        100 * model.intervals->level, upper);
+  }
+  return text + DaysDeclaration(columns);
+}
+
+// One an output.
+std::vector<std::string> BoundsOf(const Model& model) {
+  const double bound = model.network.dtype() == DType::kF64 ? kCSourceBoundF64 : kCSourceBoundF32;
+  const TargetEncoder& targets = model.preprocessor.targets();
+  const bool scaled = model.preprocessor.inputs().count() > 0 && targets.task() == Task::kRegression;
+  std::vector<std::string> bounds;
+  for (int64_t j = 0; j < model.network.outputs(); ++j) {
+    bounds.push_back(CDouble(bound * (scaled ? std::max(1.0, targets.ScalingOf(j).scale) : 1.0)));
+  }
+  return bounds;
+}
+
+void AddRowsOfTest(CWriter& out, const Model& model, const CColumns& columns, const Table* table) {
+  std::vector<CRow> rows =
+      table == nullptr ? TypicalRows(model, columns, kTestRows) : RowsOfTable(columns, *table, kTestRows);
+  const Matrix outputs = OutputsOfRows(model, EncodedRows(model, columns, rows));
+  std::vector<CRow> answered;
+  std::vector<std::vector<std::string>> texts;
+  for (int64_t i = 0; i < outputs.rows(); ++i) {
+    const double* row = outputs.Row<double>(i);
+    if (std::all_of(row, row + outputs.cols(), [](double y) { return std::isfinite(y); })) {
+      answered.push_back(rows[static_cast<size_t>(i)]);
+      std::transform(row, row + outputs.cols(), std::back_inserter(texts.emplace_back()), &CDouble);
+    }
+  }
+  if (answered.empty()) {
+    throw Error(ErrorCode::kBadData, "no row for the self-test has an answer", {.remedy = "Give other rows (--data)."});
+  }
+  AddSelfTest(out, columns, answered, texts, BoundsOf(model), "double");
+}
+
+}  // namespace
+
+CSource ToCSource(const Model& model, const CSourceOptions& options) {
+  RequireCName(options.name);
+  const CColumns columns = CColumnsOf(model, options.name);
+  CWriter out(options.name, model.network.dtype());
+  AddNames(out, model, columns);
+  AddDays(out, columns);
+  AddEncoder(out, model, columns, {.type = out.real()});
+  AddOutputs(out, model);
+  AddAnswers(out, model, columns);
+  const std::string about = AboutText(model, options.name, SizesText(out));
+  CSource made;
+  made.header = HeaderOf(model, columns, options.name, {about, FunctionsText(model, columns, options.name)});
+  AddRowsOfTest(out, model, columns, options.rows);
+  made.source =
+      about +
+      fmt::format("#include \"{}.h\"\n\n#include <float.h>\n#include <math.h>\n#include <stddef.h>\n\n", options.name) +
+      out.text();
+  return made;
+}
+
+std::vector<std::string> WriteCSource(const Model& model, const CSourceOptions& options, const std::string& folder) {
+  const CSource made = ToCSource(model, options);
+  const std::vector<std::string> names{options.name + ".h", options.name + ".c"};
+  RequireOutputFolder(folder, names);
+  ClaimNames(folder, names);
+  std::vector<std::string> paths;
+  for (const std::string& name : names) {
+    paths.push_back((std::filesystem::path(folder) / name).string());
+    WriteFileAtomically(paths.back(), name.ends_with(".h") ? made.header : made.source);
+  }
+  return paths;
+}
+
+}  // namespace lamina

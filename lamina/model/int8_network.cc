@@ -1,0 +1,134 @@
+// Whole numbers from inputs to outputs.
+#include "lamina/model/int8_network.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+namespace lamina {
+namespace {
+
+constexpr int32_t kMost = 127;
+constexpr int32_t kOne = 32768;      // a whole share of softmax and sigmoid
+constexpr uint32_t kScale = 65536;   // of powers
+constexpr uint32_t kRest = 64;       // steps of a whole exponent
+constexpr int32_t kStepsOfPower = 16;  // z of softmax has 1024 steps, powers 64
+
+int32_t Scaled(int32_t sum, int32_t factor, int shift) {
+  return static_cast<int32_t>((static_cast<int64_t>(sum) * factor + (int64_t{1} << (shift - 1))) >> shift);
+}
+
+int32_t SumOf(const Int8Layer& layer, int64_t neuron, const int8_t* x) {
+  const int8_t* w = layer.weights.data() + neuron * layer.inputs;
+  int32_t sum = 0;
+  for (int64_t i = 0; i < layer.inputs; ++i) {
+    const int32_t difference = x[i] - w[i];
+    sum += layer.synapse == Synapse::kDot  ? x[i] * w[i]
+           : layer.synapse == Synapse::kL1 ? std::abs(difference)
+                                           : difference * difference;
+  }
+  return sum;
+}
+
+int8_t HiddenOf(const Int8Layer& layer, size_t neuron, int32_t sum) {
+  if (layer.finish == Int8Finish::kCorner) {
+    const int32_t rest = layer.offsets[neuron] - sum;
+    return static_cast<int8_t>(rest > 0 ? rest >> layer.shift : 0);
+  }
+  const int32_t z = Scaled(sum + layer.offsets[neuron], layer.factors[neuron], layer.shift);
+  if (layer.finish == Int8Finish::kClamped) {
+    return static_cast<int8_t>(std::clamp(z, layer.low, kMost));
+  }
+  return layer.table[static_cast<size_t>(std::clamp(z, -128, kMost) + 128)];
+}
+
+void Softmax(std::span<int32_t> z) {
+  const Int8Powers powers = MakeInt8Powers();
+  const int32_t most = *std::max_element(z.begin(), z.end());
+  uint32_t sum = 0;
+  for (int32_t& each : z) {
+    const uint32_t power = PowerOf(powers, static_cast<uint32_t>(most - each) / kStepsOfPower);
+    each = static_cast<int32_t>(power);
+    sum += power;
+  }
+  for (int32_t& each : z) {
+    each = static_cast<int32_t>(static_cast<uint64_t>(each) * kOne / sum);
+  }
+}
+
+int32_t Sigmoid(int32_t z) {
+  const uint32_t power = PowerOf(MakeInt8Powers(), static_cast<uint32_t>(std::abs(z)) / kStepsOfPower);
+  const auto share = static_cast<int32_t>(kScale * static_cast<uint32_t>(kOne) / (kScale + power));
+  return z < 0 ? kOne - share : share;
+}
+
+}  // namespace
+
+Int8Powers MakeInt8Powers() {
+  Int8Powers powers;
+  for (int whole = 0; whole < 12; ++whole) {
+    powers.whole.push_back(static_cast<uint32_t>(std::lround(kScale * std::exp(-whole))));
+  }
+  for (uint32_t rest = 0; rest < kRest; ++rest) {
+    powers.rest.push_back(static_cast<uint32_t>(std::lround(kScale * std::exp(-static_cast<double>(rest) / kRest))));
+  }
+  return powers;
+}
+
+uint32_t PowerOf(const Int8Powers& powers, uint32_t steps) {
+  const uint32_t whole = steps / kRest;
+  if (whole >= powers.whole.size()) {
+    return 0;
+  }
+  return static_cast<uint32_t>(static_cast<uint64_t>(powers.whole[whole]) * powers.rest[steps % kRest] / kScale);
+}
+
+template <class T>
+void Int8Network::Round(const T* x, int8_t* numbers) const {
+  for (size_t i = 0; i < input_steps.size(); ++i) {
+    const T whole = std::floor(x[i] / static_cast<T>(input_steps[i]) + T(0.5));
+    numbers[i] = static_cast<int8_t>(std::clamp(whole, static_cast<T>(-kMost), static_cast<T>(kMost)));
+  }
+}
+template void Int8Network::Round(const float* x, int8_t* numbers) const;
+template void Int8Network::Round(const double* x, int8_t* numbers) const;
+
+void Int8Network::Answer(std::span<const int8_t> numbers, std::span<int32_t> outputs) const {
+  std::vector<int8_t> x(numbers.begin(), numbers.end());
+  for (size_t l = 0; l + 1 < layers.size(); ++l) {
+    const Int8Layer& layer = layers[l];
+    std::vector<int8_t> a(static_cast<size_t>(layer.outputs));
+    for (size_t j = 0; j < a.size(); ++j) {
+      a[j] = HiddenOf(layer, j, SumOf(layer, static_cast<int64_t>(j), x.data()));
+    }
+    x = std::move(a);
+  }
+  const Int8Layer& last = layers.back();
+  for (size_t j = 0; j < outputs.size(); ++j) {
+    outputs[j] =
+        Scaled(SumOf(last, static_cast<int64_t>(j), x.data()) + last.offsets[j], last.factors[j], last.shift);
+  }
+  if (last.finish == Int8Finish::kSoftmax) {
+    Softmax(outputs);
+  } else if (last.finish == Int8Finish::kSigmoid) {
+    std::transform(outputs.begin(), outputs.end(), outputs.begin(), &Sigmoid);
+  }
+}
+
+Matrix Int8Network::Outputs(const Matrix& features) const {
+  Matrix answers(features.rows(), layers.back().outputs, features.dtype());
+  std::vector<int8_t> numbers(input_steps.size());
+  std::vector<int32_t> outputs(static_cast<size_t>(layers.back().outputs));
+  DispatchFloat(features.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < features.rows(); ++i) {
+      Round(features.Row<T>(i), numbers.data());
+      Answer(numbers, outputs);
+      std::transform(outputs.begin(), outputs.end(), answers.Row<T>(i),
+                     [&](int32_t whole) { return static_cast<T>(whole) * static_cast<T>(output_step); });
+    }
+  });
+  return answers;
+}
+
+}  // namespace lamina
