@@ -13,12 +13,12 @@ namespace lamina {
 
 /// How a layer's sums become its outputs. z = round(sum * factor / 2^shift) of each neuron.
 enum class Int8Finish {
-  kClamped,   // z from `low` to 127: identity, relu
-  kCorner,    // (corner - sum) / 2^shift where that is above 0, rounded down: l1-triangle, without multiplication
-  kTable,     // table[z + 128], z from -128 to 127
-  kNumbers,   // the last layer: z itself, in steps of Int8Network::output_step
-  kSoftmax,   // the last layer: shares of 32768 of e^z, z in steps of 1/1024
-  kSigmoid,   // the last layer: 32768 / (1 + e^-z), z as of kSoftmax
+  kClamped,  // z from `low` to 127: identity, relu
+  kCorner,   // (corner - sum) / 2^shift where that is above 0, rounded down: l1-triangle, without multiplication
+  kTable,    // table[z + 128], z from -128 to 127
+  kNumbers,  // the last layer: z itself, in steps of Int8Network::output_step
+  kSoftmax,  // the last layer: shares of 32768 of e^z, z in steps of 1/1024
+  kSigmoid,  // the last layer: 32768 / (1 + e^-z), z as of kSoftmax
 };
 
 struct Int8Layer {
