@@ -58,9 +58,10 @@ struct Int8Network {
   Matrix Outputs(const Matrix& features) const;
 };
 
-/// Measures how large inputs and activations become on `features` (rows of encoded inputs, one at least), and rounds
-/// weights to 8 bits with a scale a neuron. Throws Error(kUnsupported) naming what cannot be: members, residual blocks,
-/// l2 distances, an output activation other than identity, softmax and sigmoid, more inputs than sums of 32 bits take.
-Int8Network MakeInt8Network(const Network& network, const Matrix& features);
+/// Measures how large activations become on `features` (rows of encoded inputs, one at least), and inputs on these and
+/// on `bounds` (such rows, or none: what is rare in the first). Rounds weights to 8 bits with a scale a neuron. Throws
+/// Error(kUnsupported) naming what cannot be: members, residual blocks, l2 distances, an output activation other than
+/// identity, softmax and sigmoid, more inputs than sums of 32 bits take.
+Int8Network MakeInt8Network(const Network& network, const Matrix& features, const Matrix& bounds);
 
 }  // namespace lamina

@@ -260,21 +260,29 @@ std::vector<double> InputSteps(const Network& network, const LayerRows& rows) {
   return largest;
 }
 
-}  // namespace
-
-Int8Network MakeInt8Network(const Network& network, const Matrix& features) {
-  RequireInt8(network);
+LayerRows RowsOf(const Matrix& features) {
   LayerRows rows;
   DispatchFloat(features.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < features.rows(); ++i) {
       rows.emplace_back(features.Row<T>(i), features.Row<T>(i) + features.cols());
     }
   });
+  return rows;
+}
+
+}  // namespace
+
+Int8Network MakeInt8Network(const Network& network, const Matrix& features, const Matrix& bounds) {
+  RequireInt8(network);
+  LayerRows rows = RowsOf(features);
   if (rows.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "8-bit integers are measured on rows, and there are none");
   }
   Int8Network made;
-  made.input_steps = InputSteps(network, rows);
+  LayerRows all = rows;
+  const LayerRows others = RowsOf(bounds);
+  all.insert(all.end(), others.begin(), others.end());
+  made.input_steps = InputSteps(network, all);
   std::vector<double> steps = made.input_steps;
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerMeasure layer(network, l);

@@ -16,10 +16,15 @@ Model WithInt8(Model model, const Table* table) {
   constexpr int64_t kMadeUp = 256;
   RequireOneNetwork(model);
   const CColumns columns = CColumnsOf(model, "m");
-  std::vector<CRow> rows =
-      table == nullptr ? TypicalRows(model, columns, kMadeUp) : RowsOfTable(columns, *table, kRows);
+  std::vector<CRow> made_up = TypicalRows(model, columns, kMadeUp);
+  const Matrix bounds = EncodedRows(model, columns, made_up);
+  if (table == nullptr) {
+    model.int8 = std::make_shared<const Int8Network>(MakeInt8Network(model.network, bounds, bounds));
+    return model;
+  }
+  std::vector<CRow> rows = RowsOfTable(columns, *table, kRows);
   const Matrix features = EncodedRows(model, columns, rows);
-  model.int8 = std::make_shared<const Int8Network>(MakeInt8Network(model.network, features));
+  model.int8 = std::make_shared<const Int8Network>(MakeInt8Network(model.network, features, bounds));
   return model;
 }
 
