@@ -180,6 +180,8 @@ class DirectTraining {
               {"tried", fitted.tried},
               {"search_rows", fitted.search_rows},
               {"equal_rows", fitted.equal_rows},
+              {"groups", fitted.groups},
+              {"asked_rows", fitted.asked_rows},
               {"feature_weights", machine.feature_weights}};
     if (machine.jitter > 0) {
       found_["jitter"] = machine.jitter;

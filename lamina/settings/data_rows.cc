@@ -161,7 +161,9 @@ std::vector<Row> SplitRows() {
           {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
       Row("split-by", &S::split_by,
           "Split by this column instead of at random: numbers and dates in their order, the last ones are the test; "
-          "text with whole categories together",
+          "text with whole categories together. --method rfm leaves categories out as a whole, and answers ordered "
+          "rows "
+          "by earlier ones",
           {.trials = kSame, .of_columns = true})};
 }
 
