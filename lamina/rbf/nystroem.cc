@@ -9,6 +9,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_rows.h"
+#include "lamina/rbf/kernel_solve.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
 
