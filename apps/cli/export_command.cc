@@ -11,6 +11,7 @@
 #include "lamina/layer/weight_files.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/c_source/c_source.h"
+#include "lamina/model/c_source/int8_rows.h"
 #include "lamina/model/model.h"
 #include "lamina/model/onnx_export.h"
 #include "model_input.h"
@@ -25,8 +26,9 @@ struct ExportCommand {
   bool onnx = false;
   bool csv = false;
   bool npy = false;
-  std::string c_name;   // empty: no C source
-  std::string data;     // rows for its self-test; empty: rows that are made up
+  std::string c_name;  // empty: no C source
+  std::string data;    // rows for its self-test; empty: rows that are made up
+  bool int8 = false;
   std::string weights;  // empty: as the file keeps them
   JsonOutput json_output;
 };
@@ -39,7 +41,7 @@ std::vector<std::string> WriteSource(const ExportCommand& command, const Model& 
     model.preprocessor.Prepare(table);
     options.rows = &table;
   }
-  return WriteCSource(model, options, command.out);
+  return WriteCSource(command.int8 ? WithInt8(model, options.rows) : model, options, command.out);
 }
 
 int RunExport(const ExportCommand& command) {
@@ -50,9 +52,10 @@ int RunExport(const ExportCommand& command) {
     throw Error(ErrorCode::kInvalidArgument,
                 "say what to write: --onnx, --c, --csv or --npy, or --weights for a model file of other weights");
   }
-  if (!c_source && !command.data.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--data gives the rows of the self-test of C source",
-                {.remedy = "Add --c NAME, or leave it out.", .setting = "data"});
+  if (!c_source && (command.int8 || !command.data.empty())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                command.int8 ? "--int8 is of C source" : "--data gives the rows of the self-test of C source",
+                {.remedy = "Add --c NAME, or leave it out."});
   }
   FileUse files;
   files.AddRead("MODEL", {command.model});
@@ -100,6 +103,9 @@ Command AddExport(CLI::App& app) {
   sub->add_option("--c", command->c_name,
                   "Raw rows to answers as C99, NAME.c and NAME.h: no memory from the system, no library but libm")
       ->type_name("NAME");
+  sub->add_flag("--int8", command->int8,
+                "Of C source: weights and activations in 8 bits, whole numbers alone, measured on the rows of --data "
+                "(or on rows made up between the bounds of the training rows)");
   sub->add_option("--data", command->data, "Rows whose answers the C source tests itself with (-DNAME_SELF_TEST)")
       ->type_name("FILE");
   sub->add_flag("--csv", command->csv, "Weights, biases and radii as CSV, a file each");
@@ -110,6 +116,7 @@ Command AddExport(CLI::App& app) {
       "Examples:\n"
       "  lamina export --onnx digits.safetensors -o digits.onnx\n"
       "  lamina export --c digits digits.safetensors -o source\n"
+      "  lamina export --c digits --int8 --data digits.csv digits.safetensors -o source\n"
       "  lamina export --npy digits.safetensors -o weights\n"
       "  lamina export --weights i8 digits.safetensors -o digits.i8.safetensors");
   return {sub, [command] { return RunExport(*command); }};

@@ -12,6 +12,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/model/answer.h"
+#include "lamina/model/c_source/int8_rows.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/settings/split.h"
 #include "lamina/tune/profile.h"
@@ -19,6 +20,8 @@
 namespace lamina::cli {
 
 namespace {
+
+constexpr const char* kMadeUp = "made-up";  // rows for --int8
 
 // Columns that encoding or deriving reads.
 std::vector<std::string> NeededNames(const Preprocessor& preprocessor) {
@@ -49,6 +52,9 @@ void ModelInput::AddTo(CLI::App& app) {
   plain.AddTo(app, "The model file and the raw rows, where --model and --data are not given");
   app.add_option("--model", model, "Model file written by lamina train")->type_name("FILE");
   AddDataTo(app);
+  app.add_option("--int8", int8,
+                 "Compute in 8-bit integers, as export --c --int8 --data FILE writes them; made-up: without --data")
+      ->type_name("FILE");
 }
 
 void ModelInput::AddDataTo(CLI::App& app) {
@@ -75,6 +81,9 @@ void ModelInput::AddDataTo(CLI::App& app) {
 FileUse ModelInput::Files() const {
   FileUse files;
   files.AddRead("--model", {model});
+  if (!int8.empty() && int8 != kMadeUp) {
+    files.AddRead("--int8", {int8});
+  }
   files.AddRead("--data", data == "-" ? std::vector<std::string>() : DataFiles(data));
   return files;
 }
@@ -88,7 +97,18 @@ std::unique_ptr<Backend> ModelInput::MakeBackend() const {
 
 Model ModelInput::ReadModel() const {
   Model read = ReadModelOfFile();
-  return weights.empty() ? read : WithWeights(std::move(read), ParseWeightStorage(weights));
+  if (!weights.empty()) {
+    read = WithWeights(std::move(read), ParseWeightStorage(weights));
+  }
+  if (int8.empty()) {
+    return read;
+  }
+  if (int8 == kMadeUp) {
+    return WithInt8(std::move(read), nullptr);
+  }
+  Table rows = ReadTableFor(read, int8);
+  read.preprocessor.Prepare(rows);
+  return WithInt8(std::move(read), &rows);
 }
 
 Model ModelInput::ReadModelOfFile() const {

@@ -28,6 +28,7 @@ struct ModelInput {
   std::string missing;  // empty: as the model says
   std::string unseen;
   std::string weights;  // empty: as the file keeps them
+  std::string int8;     // rows to measure 8-bit integers on; empty: the network's type
 
   void AddTo(CLI::App& app);
   /// All flags but those of the model.

@@ -1,6 +1,7 @@
 // Projects as JSON.
 #include "project.h"
 
+#include <fmt/format.h>
 #include <QDir>
 #include <QFileInfo>
 #include <nlohmann/json.hpp>
@@ -43,6 +44,30 @@ void RequireNoDevice(const std::string& path, const QString& project) {
     throw Error(ErrorCode::kIo, "the project names what is neither a file nor a folder",
                 {.file = project.toStdString(), .value = path, .remedy = "Open the data by themselves."});
   }
+}
+
+// What the window would show for minutes: whoever wrote the project may have made it so.
+void RequireShowable(const TrainSettings& settings, const QString& project) {
+  constexpr size_t kMostLayers = 1000;
+  constexpr size_t kMostText = 1 << 20;
+  VisitSettings(settings, [&]<class T>(const auto& row, const T& field) {
+    size_t size = 0;  // as a text
+    if constexpr (std::is_same_v<T, std::string>) {
+      size = field.size();
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      for (const std::string& name : field) {
+        size += name.size() + 1;
+      }
+    }
+    bool too_long = size > kMostText;
+    if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<double>>) {
+      too_long = field.size() > kMostLayers;
+    }
+    if (too_long) {
+      throw Error(ErrorCode::kBadModel, fmt::format("setting {} of the project is too long to be shown", row.name),
+                  {.file = project.toStdString(), .setting = std::string(row.name)});
+    }
+  });
 }
 
 }  // namespace
@@ -94,6 +119,7 @@ Project ReadProject(const QString& path) {
     }
     Project project;
     project.settings = TrainSettingsFromJson(json.at("settings"));
+    RequireShowable(project.settings, path);
     take_removed(json.at("settings"));
     project.left_out = TakeWriting(project.settings);
     ForEachFile(project.settings, absolute);
@@ -102,6 +128,7 @@ Project ReadProject(const QString& path) {
     project.history = History::FromJson(json.at("history"));
     for (const nlohmann::json& run : json.value("runs", nlohmann::json::array())) {  // older projects have none
       project.runs.push_back(KeptRunFromJson(run));
+      RequireShowable(project.runs.back().settings, path);
       take_removed(run.at("settings"));
       TakeWriting(project.runs.back().settings);
       ForEachFile(project.runs.back().settings, absolute);

@@ -13,6 +13,7 @@
 #include "lamina/base/nan.h"
 #include "lamina/base/timing.h"
 #include "lamina/layer/neighbours.h"
+#include "lamina/model/int8_network.h"
 #include "lamina/nn/executor.h"
 
 namespace lamina {
@@ -84,6 +85,9 @@ Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backen
 Matrix AnswersOf(const Model& model, const Backend& backend, const Matrix& features, const Dataset* files) {
   if (model.nearest > 0) {
     return MeanOfNearest(model, backend, features);
+  }
+  if (model.int8) {
+    return model.int8->Outputs(features);
   }
   Matrix outputs = OutputsOf(model.network, model.loss, backend, features, files);
   if (!model.others.empty()) {

@@ -9,11 +9,11 @@
 namespace lamina {
 namespace {
 
-constexpr int32_t kMost = 127;
-constexpr int32_t kOne = 32768;      // a whole share of softmax and sigmoid
-constexpr uint32_t kScale = 65536;   // of powers
-constexpr uint32_t kRest = 64;       // steps of a whole exponent
-constexpr int32_t kStepsOfPower = 16;  // z of softmax has 1024 steps, powers 64
+constexpr int32_t kMostInt8 = 127;
+constexpr int32_t kWholeShare = 32768;   // a whole share of softmax and sigmoid
+constexpr uint32_t kWholePower = 65536;  // of powers
+constexpr uint32_t kRestSteps = 64;      // steps of a whole exponent
+constexpr int32_t kStepsOfPower = 16;    // z of softmax has 1024 steps, powers 64
 
 int32_t Scaled(int32_t sum, int32_t factor, int shift) {
   return static_cast<int32_t>((static_cast<int64_t>(sum) * factor + (int64_t{1} << (shift - 1))) >> shift);
@@ -38,12 +38,12 @@ int8_t HiddenOf(const Int8Layer& layer, size_t neuron, int32_t sum) {
   }
   const int32_t z = Scaled(sum + layer.offsets[neuron], layer.factors[neuron], layer.shift);
   if (layer.finish == Int8Finish::kClamped) {
-    return static_cast<int8_t>(std::clamp(z, layer.low, kMost));
+    return static_cast<int8_t>(std::clamp(z, layer.low, kMostInt8));
   }
-  return layer.table[static_cast<size_t>(std::clamp(z, -128, kMost) + 128)];
+  return layer.table[static_cast<size_t>(std::clamp(z, -128, kMostInt8) + 128)];
 }
 
-void Softmax(std::span<int32_t> z) {
+void SoftmaxOfIntegers(std::span<int32_t> z) {
   const Int8Powers powers = MakeInt8Powers();
   const int32_t most = *std::max_element(z.begin(), z.end());
   uint32_t sum = 0;
@@ -53,14 +53,14 @@ void Softmax(std::span<int32_t> z) {
     sum += power;
   }
   for (int32_t& each : z) {
-    each = static_cast<int32_t>(static_cast<uint64_t>(each) * kOne / sum);
+    each = static_cast<int32_t>(static_cast<uint64_t>(each) * kWholeShare / sum);
   }
 }
 
-int32_t Sigmoid(int32_t z) {
+int32_t SigmoidOfInteger(int32_t z) {
   const uint32_t power = PowerOf(MakeInt8Powers(), static_cast<uint32_t>(std::abs(z)) / kStepsOfPower);
-  const auto share = static_cast<int32_t>(kScale * static_cast<uint32_t>(kOne) / (kScale + power));
-  return z < 0 ? kOne - share : share;
+  const auto share = static_cast<int32_t>(kWholePower * static_cast<uint32_t>(kWholeShare) / (kWholePower + power));
+  return z < 0 ? kWholeShare - share : share;
 }
 
 }  // namespace
@@ -68,27 +68,29 @@ int32_t Sigmoid(int32_t z) {
 Int8Powers MakeInt8Powers() {
   Int8Powers powers;
   for (int whole = 0; whole < 12; ++whole) {
-    powers.whole.push_back(static_cast<uint32_t>(std::lround(kScale * std::exp(-whole))));
+    powers.whole.push_back(static_cast<uint32_t>(std::lround(kWholePower * std::exp(-whole))));
   }
-  for (uint32_t rest = 0; rest < kRest; ++rest) {
-    powers.rest.push_back(static_cast<uint32_t>(std::lround(kScale * std::exp(-static_cast<double>(rest) / kRest))));
+  for (uint32_t rest = 0; rest < kRestSteps; ++rest) {
+    powers.rest.push_back(
+        static_cast<uint32_t>(std::lround(kWholePower * std::exp(-static_cast<double>(rest) / kRestSteps))));
   }
   return powers;
 }
 
 uint32_t PowerOf(const Int8Powers& powers, uint32_t steps) {
-  const uint32_t whole = steps / kRest;
+  const uint32_t whole = steps / kRestSteps;
   if (whole >= powers.whole.size()) {
     return 0;
   }
-  return static_cast<uint32_t>(static_cast<uint64_t>(powers.whole[whole]) * powers.rest[steps % kRest] / kScale);
+  return static_cast<uint32_t>(static_cast<uint64_t>(powers.whole[whole]) * powers.rest[steps % kRestSteps] /
+                               kWholePower);
 }
 
 template <class T>
 void Int8Network::Round(const T* x, int8_t* numbers) const {
   for (size_t i = 0; i < input_steps.size(); ++i) {
     const T whole = std::floor(x[i] / static_cast<T>(input_steps[i]) + T(0.5));
-    numbers[i] = static_cast<int8_t>(std::clamp(whole, static_cast<T>(-kMost), static_cast<T>(kMost)));
+    numbers[i] = static_cast<int8_t>(std::clamp(whole, static_cast<T>(-kMostInt8), static_cast<T>(kMostInt8)));
   }
 }
 template void Int8Network::Round(const float* x, int8_t* numbers) const;
@@ -106,13 +108,12 @@ void Int8Network::Answer(std::span<const int8_t> numbers, std::span<int32_t> out
   }
   const Int8Layer& last = layers.back();
   for (size_t j = 0; j < outputs.size(); ++j) {
-    outputs[j] =
-        Scaled(SumOf(last, static_cast<int64_t>(j), x.data()) + last.offsets[j], last.factors[j], last.shift);
+    outputs[j] = Scaled(SumOf(last, static_cast<int64_t>(j), x.data()) + last.offsets[j], last.factors[j], last.shift);
   }
   if (last.finish == Int8Finish::kSoftmax) {
-    Softmax(outputs);
+    SoftmaxOfIntegers(outputs);
   } else if (last.finish == Int8Finish::kSigmoid) {
-    std::transform(outputs.begin(), outputs.end(), outputs.begin(), &Sigmoid);
+    std::transform(outputs.begin(), outputs.end(), outputs.begin(), &SigmoidOfInteger);
   }
 }
 

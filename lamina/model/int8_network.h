@@ -13,12 +13,12 @@ namespace lamina {
 
 /// How a layer's sums become its outputs. z = round(sum * factor / 2^shift) of each neuron.
 enum class Int8Finish {
-  kClamped,   // z from `low` to 127: identity, relu
-  kCorner,    // (corner - sum) / 2^shift where that is above 0, rounded down: l1-triangle, without multiplication
-  kTable,     // table[z + 128], z from -128 to 127
-  kNumbers,   // the last layer: z itself, in steps of Int8Network::output_step
-  kSoftmax,   // the last layer: shares of 32768 of e^z, z in steps of 1/1024
-  kSigmoid,   // the last layer: 32768 / (1 + e^-z), z as of kSoftmax
+  kClamped,  // z from `low` to 127: identity, relu
+  kCorner,   // (corner - sum) / 2^shift where that is above 0, rounded down: l1-triangle, without multiplication
+  kTable,    // table[z + 128], z from -128 to 127
+  kNumbers,  // the last layer: z itself, in steps of Int8Network::output_step
+  kSoftmax,  // the last layer: shares of 32768 of e^z, z in steps of 1/1024
+  kSigmoid,  // the last layer: 32768 / (1 + e^-z), z as of kSoftmax
 };
 
 struct Int8Layer {
@@ -58,9 +58,10 @@ struct Int8Network {
   Matrix Outputs(const Matrix& features) const;
 };
 
-/// Measures how large inputs and activations become on `features` (rows of encoded inputs, one at least), and rounds
-/// weights to 8 bits with a scale a neuron. Throws Error(kUnsupported) naming what cannot be: members, residual blocks,
-/// l2 distances, an output activation other than identity, softmax and sigmoid, more inputs than sums of 32 bits take.
-Int8Network MakeInt8Network(const Network& network, const Matrix& features);
+/// Measures how large activations become on `features` (rows of encoded inputs, one at least), and inputs on these and
+/// on `bounds` (such rows, or none: what is rare in the first). Rounds weights to 8 bits with a scale a neuron. Throws
+/// Error(kUnsupported) naming what cannot be: members, residual blocks, l2 distances, an output activation other than
+/// identity, softmax and sigmoid, more inputs than sums of 32 bits take.
+Int8Network MakeInt8Network(const Network& network, const Matrix& features, const Matrix& bounds);
 
 }  // namespace lamina

@@ -12,42 +12,43 @@
 namespace lamina {
 namespace {
 
-constexpr double kMost = 127;
+constexpr double kMostRounded = 127;
 constexpr double kLogitSteps = 1024;
 constexpr double kShares = 32768;
 constexpr double kNumberSteps = 1 << 20;  // of the largest number of a regression
 constexpr double kLargest32 = 2147483647.0;
 
-using Rows = std::vector<std::vector<double>>;
+using LayerRows = std::vector<std::vector<double>>;
 
-bool IsNamed(const Activation& activation, const char* name) {
+bool IsActivation(const Activation& activation, const char* name) {
   return activation.kind() != Activation::kCustom && activation.name() == name;
 }
 
-[[noreturn]] void Refuse(const std::string& what) {
+[[noreturn]] void RefuseInt8(const std::string& what) {
   throw Error(ErrorCode::kUnsupported, fmt::format("8-bit integers cannot do {}", what),
               {.remedy = "Leave --int8 out; --weights i8 keeps the weights in 8 bits."});
 }
 
 void RequireInt8(const Network& network) {
   if (network.members() > 1) {
-    Refuse("networks of members");
+    RefuseInt8("networks of members");
   }
   for (const LayerSpec& layer : network.layers()) {
     if (layer.residual > 0) {
-      Refuse("residual blocks");
+      RefuseInt8("residual blocks");
     }
     if (layer.synapse == Synapse::kL2) {
-      Refuse("l2 distances, which are roots");
+      RefuseInt8("l2 distances, which are roots");
     }
     const double largest_term = layer.synapse == Synapse::kL2Squared ? 254.0 * 254.0 : 127.0 * 127.0;
     if (static_cast<double>(layer.inputs) * largest_term > kLargest32 / 2) {
-      Refuse(fmt::format("layers of {} inputs", layer.inputs));
+      RefuseInt8(fmt::format("layers of {} inputs", layer.inputs));
     }
   }
   const Activation& last = network.layers().back().activation;
-  if (!last.is_softmax() && !IsNamed(last, formulas::Sigmoid::kName) && !IsNamed(last, formulas::Identity::kName)) {
-    Refuse(fmt::format("outputs of the activation {}", last.name()));
+  if (!last.is_softmax() && !IsActivation(last, formulas::Sigmoid::kName) &&
+      !IsActivation(last, formulas::Identity::kName)) {
+    RefuseInt8(fmt::format("outputs of the activation {}", last.name()));
   }
 }
 
@@ -59,7 +60,7 @@ double LargestOf(std::span<const double> values) {
   return largest;
 }
 
-double StepOf(double largest) { return largest > 0 ? largest / kMost : 1; }
+double StepOf(double largest) { return largest > 0 ? largest / kMostRounded : 1; }
 
 // A network's layer in double, and what its rows make of it.
 class LayerMeasure {
@@ -83,8 +84,8 @@ class LayerMeasure {
   }
 
   // z of every neuron: what goes into the curve.
-  Rows Sums(const Rows& rows) const {
-    Rows sums;
+  LayerRows Sums(const LayerRows& rows) const {
+    LayerRows sums;
     for (const std::vector<double>& x : rows) {
       std::vector<double>& z = sums.emplace_back();
       for (size_t j = 0; j < weights.size(); ++j) {
@@ -100,7 +101,7 @@ class LayerMeasure {
     }
     return sums;
   }
-  Rows Curves(Rows sums) const {
+  LayerRows Curves(LayerRows sums) const {
     for (std::vector<double>& z : sums) {
       curve.Value(z.data(), z.data(), std::ssize(z));
     }
@@ -118,7 +119,7 @@ class LayerMeasure {
 };
 
 // The weights of a layer whose inputs have `steps`; what a sum's unit is of each neuron.
-std::vector<double> RoundWeights(const LayerMeasure& layer, std::span<const double> steps, Int8Layer& made) {
+std::vector<double> RoundLayer(const LayerMeasure& layer, std::span<const double> steps, Int8Layer& made) {
   std::vector<double> units;
   for (size_t j = 0; j < layer.weights.size(); ++j) {
     std::vector<double> scaled = layer.weights[j];
@@ -132,7 +133,8 @@ std::vector<double> RoundWeights(const LayerMeasure& layer, std::span<const doub
       units.push_back(layer.spec().synapse == Synapse::kL1 ? unit : unit * unit);
     }
     for (const double weight : scaled) {
-      made.weights.push_back(static_cast<int8_t>(std::clamp(std::floor(weight / unit + 0.5), -kMost, kMost)));
+      made.weights.push_back(
+          static_cast<int8_t>(std::clamp(std::floor(weight / unit + 0.5), -kMostRounded, kMostRounded)));
     }
   }
   return units;
@@ -155,7 +157,8 @@ std::vector<double> FinishByCorner(const LayerMeasure& layer, std::span<const do
     corners.push_back(formulas::Triangle::kWidth * layer.curve.radius() * layer.radii[j] / units[j]);
     made.offsets.push_back(static_cast<int32_t>(std::clamp(std::floor(corners[j] + 0.5), 0.0, 1e9)));
   }
-  while (*std::max_element(made.offsets.begin(), made.offsets.end()) >> made.shift > static_cast<int32_t>(kMost)) {
+  while (*std::max_element(made.offsets.begin(), made.offsets.end()) >> made.shift >
+         static_cast<int32_t>(kMostRounded)) {
     ++made.shift;
   }
   std::vector<double> steps;
@@ -166,19 +169,19 @@ std::vector<double> FinishByCorner(const LayerMeasure& layer, std::span<const do
 }
 
 // One step for all outputs, `least` at least (of a layer of distances behind).
-double FinishHidden(const LayerMeasure& layer, std::span<const double> units, const Rows& sums, double least,
+double FinishHidden(const LayerMeasure& layer, std::span<const double> units, const LayerRows& sums, double least,
                     Int8Layer& made) {
-  const Rows curves = layer.Curves(sums);
-  double largest = least * kMost;
+  const LayerRows curves = layer.Curves(sums);
+  double largest = least * kMostRounded;
   for (const std::vector<double>& row : curves) {
     largest = std::max(largest, LargestOf(row));
   }
   const double step = StepOf(largest);
   std::vector<double> factors, added;
-  const bool relu = IsNamed(layer.curve, formulas::Relu::kName);
+  const bool relu = IsActivation(layer.curve, formulas::Relu::kName);
   double centre = 0;
   double z_step = step;
-  if (!relu && !IsNamed(layer.curve, formulas::Identity::kName)) {
+  if (!relu && !IsActivation(layer.curve, formulas::Identity::kName)) {
     double low = std::numeric_limits<double>::max();
     double high = std::numeric_limits<double>::lowest();
     for (const std::vector<double>& row : sums) {
@@ -191,10 +194,11 @@ double FinishHidden(const LayerMeasure& layer, std::span<const double> units, co
     for (int z = -128; z <= 127; ++z) {
       double value = centre + z * z_step;
       layer.curve.Value(&value, &value, 1);
-      made.table.push_back(static_cast<int8_t>(std::clamp(std::floor(value / step + 0.5), -kMost, kMost)));
+      made.table.push_back(
+          static_cast<int8_t>(std::clamp(std::floor(value / step + 0.5), -kMostRounded, kMostRounded)));
     }
   }
-  made.low = relu ? 0 : -static_cast<int32_t>(kMost);
+  made.low = relu ? 0 : -static_cast<int32_t>(kMostRounded);
   for (size_t j = 0; j < units.size(); ++j) {
     factors.push_back(units[j] / layer.radii[j] / z_step);
     added.push_back((layer.bias[j] - centre * layer.radii[j]) / units[j]);
@@ -203,12 +207,12 @@ double FinishHidden(const LayerMeasure& layer, std::span<const double> units, co
   return step;
 }
 
-double FinishLast(const LayerMeasure& layer, std::span<const double> units, const Rows& sums, Int8Layer& made) {
+double FinishLast(const LayerMeasure& layer, std::span<const double> units, const LayerRows& sums, Int8Layer& made) {
   double z_step = 1 / kLogitSteps;
   double step = 1 / kShares;
   if (layer.curve.is_softmax()) {
     made.finish = Int8Finish::kSoftmax;
-  } else if (IsNamed(layer.curve, formulas::Sigmoid::kName)) {
+  } else if (IsActivation(layer.curve, formulas::Sigmoid::kName)) {
     made.finish = Int8Finish::kSigmoid;
   } else {
     double largest = 0;
@@ -239,7 +243,7 @@ double LargestCentre(const Network& network, size_t layer) {
   return largest;
 }
 
-std::vector<double> InputSteps(const Network& network, const Rows& rows) {
+std::vector<double> InputSteps(const Network& network, const LayerRows& rows) {
   std::vector<double> largest(static_cast<size_t>(network.inputs()), 0);
   for (const std::vector<double>& row : rows) {
     for (size_t i = 0; i < row.size(); ++i) {
@@ -256,21 +260,29 @@ std::vector<double> InputSteps(const Network& network, const Rows& rows) {
   return largest;
 }
 
-}  // namespace
-
-Int8Network MakeInt8Network(const Network& network, const Matrix& features) {
-  RequireInt8(network);
-  Rows rows;
+LayerRows RowsOf(const Matrix& features) {
+  LayerRows rows;
   DispatchFloat(features.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < features.rows(); ++i) {
       rows.emplace_back(features.Row<T>(i), features.Row<T>(i) + features.cols());
     }
   });
+  return rows;
+}
+
+}  // namespace
+
+Int8Network MakeInt8Network(const Network& network, const Matrix& features, const Matrix& bounds) {
+  RequireInt8(network);
+  LayerRows rows = RowsOf(features);
   if (rows.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "8-bit integers are measured on rows, and there are none");
   }
   Int8Network made;
-  made.input_steps = InputSteps(network, rows);
+  LayerRows all = rows;
+  const LayerRows others = RowsOf(bounds);
+  all.insert(all.end(), others.begin(), others.end());
+  made.input_steps = InputSteps(network, all);
   std::vector<double> steps = made.input_steps;
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerMeasure layer(network, l);
@@ -280,20 +292,19 @@ Int8Network MakeInt8Network(const Network& network, const Matrix& features) {
     rounded.outputs = spec.outputs;
     rounded.synapse = spec.synapse;
     rounded.activation = spec.activation;
-    const std::vector<double> units = RoundWeights(layer, steps, rounded);
-    const Rows sums = layer.Sums(rows);
+    const std::vector<double> units = RoundLayer(layer, steps, rounded);
+    const LayerRows sums = layer.Sums(rows);
     const bool last = l + 1 == network.layers().size();
     const bool products_next = !last && network.layers()[l + 1].synapse == Synapse::kDot;
     if (last) {
       const double step = FinishLast(layer, units, sums, rounded);
       made.output_step = network.dtype() == DType::kF64 ? step : static_cast<double>(static_cast<float>(step));
     } else if (products_next && spec.synapse == Synapse::kL1 && !spec.bias &&
-               IsNamed(layer.curve, formulas::Triangle::kName)) {
+               IsActivation(layer.curve, formulas::Triangle::kName)) {
       steps = FinishByCorner(layer, units, rounded);
     } else {
       const double least = StepOf(LargestCentre(network, l + 1));
-      steps.assign(layer.weights.size(),
-                   FinishHidden(layer, units, sums, products_next ? 0 : least, rounded));
+      steps.assign(layer.weights.size(), FinishHidden(layer, units, sums, products_next ? 0 : least, rounded));
     }
     rows = layer.Curves(sums);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -16,6 +17,8 @@
 #include "lamina/nn/network.h"
 
 namespace lamina {
+
+struct Int8Network;  // model/int8_network.h
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
@@ -46,6 +49,9 @@ struct Model {
   /// to the rows that it keeps (dot: products), the second has their targets as weights (outputs × rows); the answer is
   /// the mean of the targets of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
   int64_t nearest = 0;
+  /// Where set, the network computes in 8-bit integers (WithInt8() of model/c_source/int8_rows.h). No file keeps it,
+  /// and single rows of numbers (RowPredictor) do not look at it.
+  std::shared_ptr<const Int8Network> int8;
   std::optional<AnswerIntervals> intervals;
   DataProfile profile;  // of the training rows; no columns: not known
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.

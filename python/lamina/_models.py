@@ -50,7 +50,7 @@ class Model:
         """The bytes of an ONNX file that computes the same on raw rows, preprocessing included."""
         return self._core.to_onnx()
 
-    def to_c(self, name: str, table: Any = None) -> dict[str, str]:
+    def to_c(self, name: str, table: Any = None, *, int8: bool = False) -> dict[str, str]:
         """The text of two files of C99, "NAME.h" and "NAME.c", that turn raw rows into the model's answers.
 
         Parameters
@@ -60,6 +60,8 @@ class Model:
         table : frame, Arrow table, dict of columns, list of dicts, or the path of a file, optional
             Rows whose answers the source tests itself with (-DNAME_SELF_TEST); rows that are made up where it is
             left out.
+        int8 : bool
+            Weights and activations in 8 bits, whole numbers alone, measured on the rows of `table`.
 
         Returns
         -------
@@ -67,9 +69,9 @@ class Model:
             The texts by the names of the files.
         """
         if table is None or isinstance(table, (str, os.PathLike)):
-            files: dict[str, str] = self._core.to_c(name, None, "" if table is None else os.fspath(table))
+            files: dict[str, str] = self._core.to_c(name, None, "" if table is None else os.fspath(table), int8)
         else:
-            files = self._core.to_c(name, make_table(as_columns(table)), "")
+            files = self._core.to_c(name, make_table(as_columns(table)), "", int8)
         return files
 
     @property

@@ -24,6 +24,7 @@
 #include "lamina/model/answer.h"
 #include "lamina/model/c_source/c_source.h"
 #include "lamina/model/explain.h"
+#include "lamina/model/c_source/int8_rows.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
@@ -121,7 +122,7 @@ nb::dict PredictFile(const PyModel& self, const std::string& path, const std::st
 }
 
 // The files of ToCSource() by name. `table` null and `path` empty: rows of the self-test are made up.
-nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const std::string& path) {
+nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const std::string& path, bool int8) {
   const CSource made = Interruptibly([&] {
     Table rows;
     if (table != nullptr) {
@@ -136,7 +137,8 @@ nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const
     if (given) {
       self.model.preprocessor.Prepare(rows);
     }
-    return ToCSource(self.model, {.name = name, .rows = given ? &rows : nullptr});
+    const Table* const measured = given ? &rows : nullptr;
+    return ToCSource(int8 ? WithInt8(self.model, measured) : self.model, {.name = name, .rows = measured});
   });
   nb::dict files;
   files[nb::str((name + ".h").c_str())] = made.header;
@@ -308,7 +310,7 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
              const std::string bytes = ToOnnx(self.model);
              return nb::bytes(bytes.data(), bytes.size());
            })
-      .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"))
+      .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"), nb::arg("int8"))
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,

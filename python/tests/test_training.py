@@ -99,6 +99,7 @@ def test_model_files_and_pickles(tmp_path):
     assert model.to_onnx()[:1] == b"\x08"
     files = model.to_c("one")
     assert sorted(files) == ["one.c", "one.h"] and "int one_predict(" in files["one.h"]
+    assert "int8_t" in model.to_c("one", data, int8=True)["one.c"]
     program = os.environ.get("LAMINA_PROGRAM")
     if program:
         data.to_csv(tmp_path / "data.csv", index=False)

@@ -109,6 +109,24 @@ class CSourceTest(CliTest):
                              [name for name in names if name])
         return got
 
+    def check_int8(self, model, data, classes=False, source=()):
+        """The C source in 8-bit integers says what the program says with --int8, to the bit."""
+        self.export(model, "m", "--int8", *source)
+        self.check_self_test()
+        measured = source[1] if source else "made-up"
+        expected = self.answers(model, data, "--int8", measured)
+        got = self.ask(self.cells(data), classes=classes, flags=("-DINT8",))
+        for row, wanted in zip(got, expected):
+            if math.isnan(wanted[0]):
+                self.assertIsInstance(row, int)
+            else:
+                self.assertEqual([float(field) for field in row[: len(wanted)]], list(wanted))
+        if classes:
+            self.succeed("predict", model, data, "--int8", measured, "--out", "p.csv")
+            names = [line[0] for line in csv.reader(self.read("p.csv").splitlines()[1:])]
+            self.assertEqual([row[-1] for row in got], names)
+        return expected
+
     def fit(self, rows, *arguments, learnt=LEARNT):
         self.write("x.csv", rows)
         self.train("--data", "x.csv", "--overwrite", "--model", "model", *arguments, *learnt)
@@ -271,6 +289,79 @@ class CSourceTest(CliTest):
         for row, wanted in zip(got, expected):
             for one, two in zip(row, wanted):
                 self.assertAlmostEqual(float(one), two, delta=1e-4)
+
+    def test_int8_to_the_bit(self):
+        rows = blob_rows(90, ("no", "yes", "maybe"))
+        for arguments in (("--hidden", "12"), ("--hidden", "9,7", "--activation", "tanh"), ("--hidden", "0"),
+                          ("--layers", "l1-triangle(radius=4):12,dot-softmax:3"), ("--layers", "rbf-radius:9,dot-softmax:3"),
+                          ("--layers", "l1-sigmoid-bias:6,l1-triangle(radius=3):8,dot-softmax:3"),
+                          ("--layers", "l2sq-gaussian(radius=5):8,dot-gelu:6,dot-softmax:3", "--dtype", "f64")):
+            with self.subTest(arguments=arguments):
+                self.fit(rows, *arguments)
+                answers = self.check_int8("model", "x.csv", classes=True, source=("--data", "x.csv"))
+                exact = self.answers("model", "x.csv")
+                worst = max(abs(a - b) for one, two in zip(answers, exact) for a, b in zip(one, two))
+                self.assertLess(worst, 0.1, "8 bits answer something else")
+                same = sum(max(range(3), key=one.__getitem__) == max(range(3), key=two.__getitem__) for one, two in zip(answers, exact))
+                self.assertGreaterEqual(same, 87)
+
+    def test_int8_of_methods_two_classes_and_numbers(self):
+        rows = blob_rows(80)
+        self.fit(rows, "--hidden", "6", "--loss", "binary_cross_entropy")
+        self.check_int8("model", "x.csv", classes=True)
+        for method in ("fsvc", "sfsvc", "elm"):
+            with self.subTest(method=method):
+                self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", method)
+                self.check_int8("model", "x.csv", classes=True, source=("--data", "x.csv"))
+        rows = linear_rows(90)
+        for arguments in (("--target-scale", "standardize"), ("--target-scale", "log"), ("--target", "x2,y")):
+            with self.subTest(arguments=arguments):
+                target = () if "--target" in arguments else ("--target", "y")
+                self.fit(rows, *target, "--task", "regression", "--hidden", "16", *arguments)
+                answers = self.check_int8("model", "x.csv", source=("--data", "x.csv"))
+                exact = self.answers("model", "x.csv")
+                spread = max(row[-1] for row in exact) - min(row[-1] for row in exact)
+                self.assertLess(max(abs(a[-1] - b[-1]) for a, b in zip(answers, exact)), 0.05 * spread)
+        self.fit(self.mixed_rows(), "--task", "regression", "--hidden", "5", "--drop", "note", "--missing", "mean")
+        self.check_int8("model", "x.csv")
+
+    def test_int8_on_the_digits(self):
+        rows = digits_rows()
+        self.fit(rows, "--hidden", "64", learnt=("--epochs", "12", "--seed", "3"))
+        measured = self.succeed("evaluate", "model", "x.csv", "--json", "e.json") and self.read_json("e.json")["accuracy"]
+        self.succeed("evaluate", "model", "x.csv", "--int8", "x.csv", "--json", "i.json")
+        self.assertLess(abs(self.read_json("i.json")["accuracy"] - measured), 0.004)
+        self.export("model", "digits", "--int8", "--data", "x.csv")
+        self.check_self_test("digits")
+        size = re.search(r"Constants \(flash\): ([\d,]+) bytes;.* Arrays on the stack \(RAM\): ([\d,]+) bytes", self.read("src/digits.h"))
+        self.assertLess(int(size[1].replace(",", "")), 8000)
+        self.assertLess(int(size[2].replace(",", "")), 1000)
+
+    def test_triangles_of_distances_do_not_multiply(self):
+        self.fit(blob_rows(60), "--layers", "l1-triangle(radius=4):9,dot-softmax:2")
+        self.export("model", "m", "--int8", "--data", "x.csv")
+        layer = re.search(r"(?s)static void m_layer1\(.*?\n}", self.read("src/m.c"))[0]
+        self.assertNotIn("*", re.sub(r"\*(x|a|const) ?|\*const", "", layer))
+        self.assertNotIn("scaled", layer)
+
+    def test_int8_refuses_by_name(self):
+        rows = blob_rows(60)
+        for arguments, says in (
+            (("--hidden", "6", "--members", "4"), "networks of members"),
+            (("--layers", "dot-relu:4,residual(dot-relu:4),dot-softmax:2"), "residual blocks"),
+            (("--layers", "l2-gaussian(radius=2):4,dot-softmax:2"), "l2 distances"),
+            (("--hidden", "4", "--loss", "mse", "--layers", "dot-relu:4,dot-tanh:2"), "outputs of the activation tanh"),
+        ):
+            with self.subTest(arguments=arguments):
+                arguments = arguments[2:] if "--layers" in arguments and arguments[0] == "--hidden" else arguments
+                self.fit(rows, *arguments)
+                for command in (("export", "--c", "m", "--int8", "model", "-o", "other"), ("predict", "model", "x.csv", "--int8", "made-up")):
+                    self.refuse(*command, says=("8-bit integers cannot do", says))
+        self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", "knn")
+        self.refuse("export", "--c", "m", "--int8", "model", "-o", "other", says="nearest neighbours")
+        for name in ("bag", "ensemble"):
+            self.refuse("export", "--c", "m", "--int8", os.path.join(GOLDEN, name + ".safetensors"), "-o", "other", says="ensemble")
+        self.refuse("export", "--onnx", "--int8", "model", "-o", "other", says="--int8 is of C source")
 
     def test_another_language_takes_the_header(self):
         compiler = shutil.which("g++")

@@ -99,20 +99,20 @@ void HostileTest::DataThatVanish() {
 }
 
 void HostileTest::DataThatChange() {
-  const QString path = WriteTable(QStringLiteral("t.csv"));
+  const QString path = WriteTable(QStringLiteral("changing.csv"));
   QVERIFY(Load(path));
-  Write(QStringLiteral("t.csv"), "q\n1\n2\n");
+  Write(QStringLiteral("changing.csv"), "q\n1\n2\n");
   TrainTable();
   const auto model = window().store().model();
   QVERIFY(model != nullptr);
   QCOMPARE(model->preprocessor.inputs().columns().front().name, std::string("a"));  // what the window showed
   Type("field.text-columns", QStringLiteral("a"));                                  // reads the file again
-  QVERIFY(QTest::qWaitFor([this] { return !Notice().isEmpty(); }, kPatience_ms));
-  QVERIFY(!Start()->isEnabled());
+  const auto said = [this] { return !window().document().loading() && !Start()->isEnabled() && Settled(); };
+  QVERIFY2(QTest::qWaitFor(said, kPatience_ms), qPrintable(Notice()));
   QVERIFY(QFile::remove(path));
   QVERIFY(QDir().mkdir(path));
   QVERIFY(Load(path));
-  QVERIFY2(Notice().contains(QStringLiteral("t.csv")), qPrintable(Notice()));
+  QVERIFY2(Notice().contains(QStringLiteral("changing.csv")), qPrintable(Notice()));
 }
 
 void HostileTest::AModelThatVanishesOrChanges() {
@@ -165,8 +165,7 @@ void HostileTest::HugeProjects() {
   QVERIFY2(Notice().contains(QStringLiteral("deep.lamina")), qPrintable(Notice()));
   project["settings"]["hidden"] = std::vector<int64_t>(1'000'000, 1'000'000'000);
   OpenSoon(WriteProject(QStringLiteral("wide.lamina"), project));
-  QVERIFY(Settled());
-  QVERIFY2(!Start()->isEnabled(), "a million layers");
+  QVERIFY2(Notice().contains(QStringLiteral("too long to be shown")), qPrintable(Notice()));
   project["settings"]["hidden"] = {int64_t{1} << 62, int64_t{1} << 62};
   OpenSoon(WriteProject(QStringLiteral("huge.lamina"), project));
   QVERIFY(Settled());
@@ -174,8 +173,7 @@ void HostileTest::HugeProjects() {
   project["settings"]["hidden"] = {4};
   project["settings"]["target"] = {std::string(10'000'000, 'n')};
   OpenSoon(WriteProject(QStringLiteral("long.lamina"), project));
-  QVERIFY(Settled());
-  QVERIFY(!Start()->isEnabled());
+  QVERIFY2(Notice().contains(QStringLiteral("too long to be shown")), qPrintable(Notice()));
 }
 
 void HostileTest::AProjectOfAStrangerNamesNoDevice() {

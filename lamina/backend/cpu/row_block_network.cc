@@ -204,8 +204,9 @@ class RowBlockNetwork final : public PreparedNetwork {
       of_biases.lambda = 0;
       for (int64_t i = team.Begin(count); i < last; ++i) {
         const UpdatePiece& piece = pieces_[static_cast<size_t>(i)];
-        kernels_.update(rule, piece.decays ? of_weights : of_biases, gradients_ + piece.gradient, cuts.groups,
-                        gradient_stride_, piece.at, piece.count, *piece.arrays);
+        kernels_.update(rule, piece.decays ? of_weights : of_biases,
+                        {gradients_ + piece.gradient, cuts.groups, gradient_stride_, piece.at, piece.count},
+                        *piece.arrays);
       }
     }
     team.Barrier();
@@ -215,8 +216,8 @@ class RowBlockNetwork final : public PreparedNetwork {
   void SumGroup(const TrainingSteps& work, int64_t begin, int64_t rows, const RowCuts& cuts, int64_t group,
                 Room& room) noexcept {
     LossSums& sums = sums_[static_cast<size_t>(group)] = {};
-    const int64_t first = group * cuts.group_blocks;
-    const int64_t last = std::min(cuts.blocks, first + cuts.group_blocks);
+    const int64_t first = cuts.BeginOf(group);
+    const int64_t last = cuts.BeginOf(group + 1);
     for (int64_t b = first; b < last && !Abandoned(); ++b) {
       BlockOfRows block;
       block.begin = begin + b * cuts.block_rows;

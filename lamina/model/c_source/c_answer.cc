@@ -16,7 +16,7 @@ void AddNameArray(CWriter& out, const char* what, const char* size, const std::v
   std::vector<std::string> literals;
   for (const std::string& name : names) {
     literals.push_back(CString(name));
-    out.constant_bytes += std::ssize(name) + 1;
+    out.name_bytes += std::ssize(name) + 1;
   }
   std::string text = fmt::format("const char *const @_{}_names[{}_{}] = {{\n", what, UpperCName(out.name()), size);
   std::string line = "   ";
@@ -28,7 +28,7 @@ void AddNameArray(CWriter& out, const char* what, const char* size, const std::v
     line += " " + literals[i] + (i + 1 < literals.size() ? "," : "");
   }
   out.AddText(text + line + "};\n");
-  out.constant_bytes += 8 * std::ssize(names);
+  out.name_bytes += 8 * std::ssize(names);
 }
 
 // The answer of an output in units of its target.

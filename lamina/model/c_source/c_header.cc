@@ -65,8 +65,11 @@ bool HasDates(const CColumns& columns) {
 }  // namespace
 
 std::string SizesText(const CWriter& out) {
-  std::string text = fmt::format(" * Constants (flash): {} bytes. Arrays on the stack (RAM): {} bytes. A row:",
-                                 WithThousands(out.constant_bytes), WithThousands(out.stack_bytes));
+  std::string text = fmt::format(
+      " * Constants (flash): {} bytes; names, where they are asked for: {} bytes. Arrays on the stack (RAM): {} "
+      "bytes.\n"
+      " * A row:",
+      WithThousands(out.constant_bytes), WithThousands(out.name_bytes), WithThousands(out.stack_bytes));
   const auto add = [&](int64_t count, const char* what) {
     if (count > 0) {
       text += fmt::format("{} {} {}", text.back() == ':' ? "" : ",", WithThousands(count), what);

@@ -89,11 +89,11 @@ class EncoderWriter {
     }
   }
 
-  // How many columns from `first` on are one linear input each of neighbouring raw numbers.
+  // How many columns from `first` on are one input of one curve each, of neighbouring raw numbers.
   size_t RunLength(size_t first) const {
     const std::vector<FittedColumn>& fitted = preprocessor_.inputs().columns();
     size_t end = first;
-    while (end < fitted.size() && IsPlain(fitted[end]) &&
+    while (end < fitted.size() && IsPlain(fitted[end]) && fitted[end].scaling.curve == fitted[first].scaling.curve &&
            columns_.Find(fitted[end].name) - columns_.Find(fitted[first].name) == static_cast<ptrdiff_t>(end - first) &&
            columns_.Find(fitted[end].name)->place - columns_.Find(fitted[first].name)->place ==
                static_cast<int64_t>(end - first)) {
@@ -104,7 +104,7 @@ class EncoderWriter {
 
   bool IsPlain(const FittedColumn& column) const {
     return column.kind == ColumnKind::kNumber && column.width() == 1 && column.edges.empty() &&
-           column.scaling.IsLinear() && columns_.Find(column.name) != nullptr && columns_.missing_numbers.empty();
+           !column.scaling.has_limits() && columns_.Find(column.name) != nullptr && columns_.missing_numbers.empty();
   }
 
   // An array of one number for each column of a run, or its only value.
@@ -116,7 +116,7 @@ class EncoderWriter {
       values.push_back(CDouble(get(fitted[i])));
     }
     if (std::all_of(values.begin(), values.end(), [&](const std::string& value) { return value == values[0]; })) {
-      return values[0][0] == '-' ? "(" + values[0] + ")" : values[0];
+      return values[0];
     }
     const std::string name = fmt::format("{}_{}{}", out_.name(), what, ++arrays_);
     out_.AddArray("double", name, values, 0, 8);
@@ -137,13 +137,13 @@ class EncoderWriter {
       fill = fmt::format("    const double v = isnan({0}) ? {1} : {0};\n", value, fills);
       value = "v";
     }
-    const std::string shifted = offset == "0.0" ? value : fmt::format("({} - {})", value, offset);
+    const std::string y = CurveInC(out_, column.scaling.curve, value, offset, scale);
     body_ += fmt::format(
         "  /* {} to {} */\n"
         "  for (i = 0; i < {}; ++i) {{\n{}"
-        "    if (!@_put(x, {}, {}{}))\n      return {} + i;\n  }}\n",
+        "    if (!@_put(x, {}, {}))\n      return {} + i;\n  }}\n",
         CComment(column.name), CComment(preprocessor_.inputs().columns()[first + count - 1].name), count, fill,
-        FromPlace(column.place), shifted, scale == "1.0" ? "" : " / " + scale, 1 + (&raw - columns_.columns.data()));
+        FromPlace(column.place), y, 1 + (&raw - columns_.columns.data()));
   }
 
   void AddNumber(const FittedColumn& column) {

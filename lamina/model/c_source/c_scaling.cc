@@ -4,23 +4,20 @@
 #include <cmath>
 
 namespace lamina {
-namespace {
-
-// As ColumnScaling::Encode() without its limits; `v`: the number's name.
-std::string ScaledText(CWriter& out, const ColumnScaling& scaling, const std::string& v) {
+std::string CurveInC(CWriter& out, Curve curve, const std::string& v, const std::string& offset,
+                     const std::string& scale) {
   std::string y = v;
-  if (scaling.curve == Curve::kLogarithm) {
+  if (curve == Curve::kLogarithm) {
     out.AddOnce("/* sign(x) ln(1 + |x|) */\nstatic double @_log(double x) { return copysign(log1p(fabs(x)), x); }\n\n");
     y = fmt::format("@_log({})", v);
   }
-  if (scaling.offset != 0) {
-    y = scaling.offset > 0 ? fmt::format("({} - {})", y, CDouble(scaling.offset))
-                           : fmt::format("({} + {})", y, CDouble(-scaling.offset));
+  if (offset != CDouble(0)) {
+    y = offset[0] == '-' ? fmt::format("({} + {})", y, offset.substr(1)) : fmt::format("({} - {})", y, offset);
   }
-  if (scaling.scale != 1) {
-    y = fmt::format("{} / {}", y, CDouble(scaling.scale));
+  if (scale != CDouble(1)) {
+    y = fmt::format("{} / {}", y, scale);
   }
-  if (scaling.curve == Curve::kSmoothClip) {
+  if (curve == Curve::kSmoothClip) {
     out.AddOnce(
         "/* Near 0 the number itself, never beyond -3 and 3. */\n"
         "static double @_clip(double y) {\n"
@@ -28,13 +25,11 @@ std::string ScaledText(CWriter& out, const ColumnScaling& scaling, const std::st
         "}\n\n");
     return fmt::format("@_clip({})", y);
   }
-  return scaling.curve == Curve::kSine ? fmt::format("sin(6.283185307179586 * ({}))", y) : y;
+  return curve == Curve::kSine ? fmt::format("sin(6.283185307179586 * ({}))", y) : y;
 }
 
-}  // namespace
-
 std::string EncodedInC(CWriter& out, const ColumnScaling& scaling, const std::string& v) {
-  const std::string y = ScaledText(out, scaling, v);
+  const std::string y = CurveInC(out, scaling.curve, v, CDouble(scaling.offset), CDouble(scaling.scale));
   if (!scaling.has_limits()) {
     return y;
   }

@@ -5,14 +5,16 @@
 #include <cmath>
 #include <filesystem>
 
-#include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/base/version.h"
 #include "lamina/model/c_source/c_answer.h"
 #include "lamina/model/c_source/c_columns.h"
 #include "lamina/model/c_source/c_header.h"
 #include "lamina/model/c_source/c_inputs.h"
+#include "lamina/model/c_source/c_int8.h"
 #include "lamina/model/c_source/c_rows.h"
+#include "lamina/model/int8_network.h"
 
 namespace lamina {
 namespace {
@@ -25,8 +27,8 @@ std::string AboutText(const Model& model, const std::string& name, const std::st
   for (size_t i = 1; what.size() < 60 && i < targets.names().size(); ++i) {
     what += ", " + CComment(targets.names()[i]);
   }
-  return fmt::format("/* {}{}, by a model {} of lamina {}.\n{} */\n", name, what, CComment(model.ShapeText()),
-                     lamina::Version(), sizes);
+  return fmt::format("/* {}{}, by a model {}{} of lamina {}.\n{} */\n", name, what, CComment(model.ShapeText()),
+                     model.int8 ? " in 8-bit integers" : "", lamina::Version(), sizes);
 }
 
 std::string FunctionsText(const Model& model, const CColumns& columns, const std::string& name) {
@@ -73,10 +75,25 @@ std::vector<std::string> BoundsOf(const Model& model) {
   return bounds;
 }
 
-void AddRowsOfTest(CWriter& out, const Model& model, const CColumns& columns, const Table* table) {
-  std::vector<CRow> rows =
-      table == nullptr ? TypicalRows(model, columns, kTestRows) : RowsOfTable(columns, *table, kTestRows);
-  const Matrix outputs = OutputsOfRows(model, EncodedRows(model, columns, rows));
+// The whole numbers of each row.
+std::vector<std::vector<std::string>> IntegersOf(const Int8Network& network, const Matrix& features) {
+  std::vector<std::vector<std::string>> texts;
+  std::vector<int8_t> numbers(network.input_steps.size());
+  std::vector<int32_t> outputs(static_cast<size_t>(network.layers.back().outputs));
+  DispatchFloat(features.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < features.rows(); ++i) {
+      network.Round(features.Row<T>(i), numbers.data());
+      network.Answer(numbers, outputs);
+      std::transform(outputs.begin(), outputs.end(), std::back_inserter(texts.emplace_back()),
+                     [](int32_t output) { return std::to_string(output); });
+    }
+  });
+  return texts;
+}
+
+// Those of `rows` that have an answer, and their answers.
+std::vector<std::vector<std::string>> NumbersOf(const Model& model, const Matrix& features, std::vector<CRow>& rows) {
+  const Matrix outputs = OutputsOfRows(model, features);
   std::vector<CRow> answered;
   std::vector<std::vector<std::string>> texts;
   for (int64_t i = 0; i < outputs.rows(); ++i) {
@@ -86,10 +103,20 @@ void AddRowsOfTest(CWriter& out, const Model& model, const CColumns& columns, co
       std::transform(row, row + outputs.cols(), std::back_inserter(texts.emplace_back()), &CDouble);
     }
   }
-  if (answered.empty()) {
+  rows = std::move(answered);
+  return texts;
+}
+
+void AddRowsOfTest(CWriter& out, const Model& model, const CColumns& columns, const Table* table) {
+  std::vector<CRow> rows =
+      table == nullptr ? TypicalRows(model, columns, kTestRows) : RowsOfTable(columns, *table, kTestRows);
+  const Matrix features = EncodedRows(model, columns, rows);
+  const auto texts = model.int8 ? IntegersOf(*model.int8, features) : NumbersOf(model, features, rows);
+  if (rows.empty()) {
     throw Error(ErrorCode::kBadData, "no row for the self-test has an answer", {.remedy = "Give other rows (--data)."});
   }
-  AddSelfTest(out, columns, answered, texts, BoundsOf(model), "double");
+  const std::vector<std::string> exact(static_cast<size_t>(model.network.outputs()), "0.0");
+  AddSelfTest(out, columns, rows, texts, model.int8 ? exact : BoundsOf(model), model.int8 ? "int32_t" : "double");
 }
 
 }  // namespace
@@ -100,12 +127,20 @@ CSource ToCSource(const Model& model, const CSourceOptions& options) {
   CWriter out(options.name, model.network.dtype());
   AddNames(out, model, columns);
   AddDays(out, columns);
-  AddEncoder(out, model, columns, {.type = out.real()});
-  AddOutputs(out, model);
-  AddAnswers(out, model, columns);
+  if (model.int8) {
+    AddInputSteps(out, *model.int8);
+    AddEncoder(out, model, columns, {.type = "int8_t", .in_steps = true});
+    AddInt8Answers(out, model, columns, *model.int8);
+  } else {
+    AddEncoder(out, model, columns, {.type = out.real()});
+    AddOutputs(out, model);
+    AddAnswers(out, model, columns);
+  }
   const std::string about = AboutText(model, options.name, SizesText(out));
   CSource made;
-  made.header = HeaderOf(model, columns, options.name, {about, FunctionsText(model, columns, options.name)});
+  made.header = HeaderOf(model, columns, options.name,
+                         {about, model.int8 ? Int8Declarations(model, columns, options.name) + DaysDeclaration(columns)
+                                            : FunctionsText(model, columns, options.name)});
   AddRowsOfTest(out, model, columns, options.rows);
   made.source =
       about +
@@ -118,12 +153,14 @@ std::vector<std::string> WriteCSource(const Model& model, const CSourceOptions& 
   const CSource made = ToCSource(model, options);
   const std::vector<std::string> names{options.name + ".h", options.name + ".c"};
   RequireOutputFolder(folder, names);
-  ClaimNames(folder, names);
+  FileSet files;
+  ClaimNames(folder, names, files);
   std::vector<std::string> paths;
   for (const std::string& name : names) {
     paths.push_back((std::filesystem::path(folder) / name).string());
-    WriteFileAtomically(paths.back(), name.ends_with(".h") ? made.header : made.source);
+    files.Add(paths.back(), name.ends_with(".h") ? made.header : made.source);
   }
+  files.Commit();
   return paths;
 }
 

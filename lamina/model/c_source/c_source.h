@@ -20,8 +20,9 @@ struct CSource {
   std::string source;  // NAME.c
 };
 
-/// Any model that answers, to the bounds of the self-test. Throws Error(kInvalidArgument) for the name, and
-/// Error(kUnsupported) with the reason for what C cannot say: a user's own activation, parameters that are not finite.
+/// Any model that answers, in 8-bit integers where Model::int8 is set (to the bit), else to the bounds of the
+/// self-test. Throws Error(kInvalidArgument) for the name, and Error(kUnsupported) with the reason for what C cannot
+/// say: a user's own activation, parameters that are not finite.
 CSource ToCSource(const Model& model, const CSourceOptions& options);
 
 /// Writes both into `folder`, each whole or not at all; returns their paths. Throws as ToCSource(),

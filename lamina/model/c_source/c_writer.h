@@ -56,7 +56,8 @@ class CWriter {
   /// Puts text before all that was added.
   void AddBefore(const std::string& text) { text_ = text + text_; }
 
-  int64_t constant_bytes = 0;
+  int64_t constant_bytes = 0;  // but for names
+  int64_t name_bytes = 0;
   int64_t stack_bytes = 0;  // of arrays
   CWork work;
 
