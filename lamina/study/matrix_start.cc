@@ -14,7 +14,7 @@
 namespace lamina {
 namespace {
 
-struct Program {
+struct TimedProgram {
   std::string what;
   std::vector<std::string> words;
   std::string says;  // is in its output
@@ -32,7 +32,7 @@ std::string TableText(int rows) {
   return text;
 }
 
-void Run(Program& program, const std::string& output) {
+void RunTimed(TimedProgram& program, const std::string& output) {
   const Stopwatch watch;
   ChildProcess child(program.words, {.output_path = output});
   child.Wait();
@@ -49,26 +49,26 @@ std::vector<ProgramStart> MeasureStarts(const std::string& program, int rounds, 
   const std::string model = folder.Path("model.safetensors");
   const std::string output = folder.Path("output");
   WriteFileAtomically(rows, TableText(60));
-  Program train{"",
-                {program, "train", "--data", rows, "--model", model, "--method", "backpropagation", "--hidden", "8",
-                 "--epochs", "40", "--seed", "1"},
-                ""};
-  Run(train, output);
+  TimedProgram train{"",
+                     {program, "train", "--data", rows, "--model", model, "--method", "backpropagation", "--hidden",
+                      "8", "--epochs", "40", "--seed", "1"},
+                     ""};
+  RunTimed(train, output);
   if (!train.verified) {
     throw Error(ErrorCode::kIo, "the model whose start is measured could not be trained", {.value = program});
   }
   WriteFileAtomically(rows, "a,b,c,d\n31,2,0,0\n");
-  std::vector<Program> programs = {
+  std::vector<TimedProgram> programs = {
       {"a program that does nothing (true)", {"true"}, ""},
       {"lamina --version", {program, "--version"}, "lamina"},
       {"lamina predict, one row", {program, "predict", "--model", model, "--data", rows}, "up"}};
   for (int round = 0; round < rounds && !(stop && stop()); ++round) {
-    for (Program& each : programs) {
-      Run(each, output);
+    for (TimedProgram& each : programs) {
+      RunTimed(each, output);
     }
   }
   std::vector<ProgramStart> starts;
-  for (Program& each : programs) {
+  for (TimedProgram& each : programs) {
     if (!each.seconds.empty()) {
       std::sort(each.seconds.begin(), each.seconds.end());
       starts.push_back({each.what, each.seconds[each.seconds.size() / 2], each.seconds.front(), each.verified});

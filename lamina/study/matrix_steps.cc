@@ -6,7 +6,8 @@
 namespace lamina {
 namespace {
 
-TrainBenchmarkCase Step(std::vector<int64_t> shape, int64_t batch, const char* hidden, const char* output, Loss loss) {
+TrainBenchmarkCase AdamStep(std::vector<int64_t> shape, int64_t batch, const char* hidden, const char* output,
+                            Loss loss) {
   TrainBenchmarkCase work{.shape = std::move(shape), .batch = batch, .activation = Activation(hidden)};
   work.output = Activation(output);
   work.update = UpdateKind::kAdam;
@@ -17,8 +18,8 @@ TrainBenchmarkCase Step(std::vector<int64_t> shape, int64_t batch, const char* h
 // A step of recipe tabular (settings/recipe.cc) for a table of so many inputs; one output: a number.
 MatrixStep OfRecipe(const char* table, int64_t inputs, int64_t outputs) {
   const bool classes = outputs > 1;
-  TrainBenchmarkCase work = Step({inputs, 256, 256, 256, outputs}, 128, classes ? "selu" : "mish",
-                                 classes ? "softmax" : "identity", classes ? Loss::kCrossEntropy : Loss::kMse);
+  TrainBenchmarkCase work = AdamStep({inputs, 256, 256, 256, outputs}, 128, classes ? "selu" : "mish",
+                                     classes ? "softmax" : "identity", classes ? Loss::kCrossEntropy : Loss::kMse);
   work.step.label_smoothing = classes ? 0.1 : 0;
   work.step.front_scale = 6;
   work.step.parametrization = Parametrization::kNtk;
@@ -29,15 +30,15 @@ MatrixStep OfRecipe(const char* table, int64_t inputs, int64_t outputs) {
 }  // namespace
 
 std::vector<MatrixStep> MatrixSteps(bool quick) {
-  MatrixStep a{"SimpleChains A", Step({4, 32, 16, 4}, 10000, "tanh", "identity", Loss::kMse), true};
-  MatrixStep b{"SimpleChains B", Step({24, 8, 2}, 200, "tanh", "identity", Loss::kMse), true};
+  MatrixStep a{"SimpleChains A", AdamStep({4, 32, 16, 4}, 10000, "tanh", "identity", Loss::kMse), true};
+  MatrixStep b{"SimpleChains B", AdamStep({24, 8, 2}, 200, "tanh", "identity", Loss::kMse), true};
   b.work.dtype = DType::kF64;
   if (quick) {
     return {a, b};
   }
   const auto higgs = [](int64_t batch) {
-    return MatrixStep{"OpenNN HIGGS", Step({28, 1024, 1024, 1}, batch, "relu", "sigmoid", Loss::kBinaryCrossEntropy),
-                      true};
+    return MatrixStep{"OpenNN HIGGS",
+                      AdamStep({28, 1024, 1024, 1}, batch, "relu", "sigmoid", Loss::kBinaryCrossEntropy), true};
   };
   return {a,
           b,
