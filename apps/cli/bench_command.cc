@@ -267,12 +267,14 @@ std::function<int()> AddBenchTrain(CLI::App& bench) {
   AddKernelFlag(*train_app, train->kernel);
   train_app->add_option("--momentum", train->momentum, "Of the updates")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 0.999));
   train_app->add_option("--rounds", train->options.rounds, "Measurements of which the median counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   train_app->add_option("--round-seconds", train->options.round_seconds, "Least length of one measurement")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 3600.0));
   train->json_output.AddTo(*train_app);
   train_app->footer(

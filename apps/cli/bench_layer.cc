@@ -137,6 +137,7 @@ std::function<int()> AddBenchLayer(CLI::App& bench) {
       ->check(CLI::Range(1, 1000));
   layer->add_option("--round-seconds", command->options.round_seconds, "Least length of one measurement")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 3600.0));
   command->json_output.AddTo(*layer);
   layer->footer(

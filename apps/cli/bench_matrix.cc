@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -36,6 +37,8 @@ int RunBenchMatrix(const BenchMatrixCommand& command) {
   options.peer_python = command.peers ? command.python : "";
   options.threads = command.threads;
   options.rounds = command.rounds > 0 ? command.rounds : options.rounds;
+  std::error_code failed;  // then there is no such table
+  options.program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
   RequireReportFolder(command.folder);
   CatchInterrupts();
   const Stopwatch watch;

@@ -162,6 +162,7 @@ std::function<int()> AddBenchPaper2016(CLI::App& bench) {
   paper
       ->add_option("--seconds", command->seconds,
                    "Least length of one; slower backends do one step; default: 1, with --quick 0.15")
+      ->check(CheckFinite)
       ->check(CLI::Range(0.001, 600.0));
   paper->add_option("--epochs", command->epochs, "Of the training whose accuracy is compared")
       ->capture_default_str()

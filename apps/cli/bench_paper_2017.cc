@@ -77,6 +77,7 @@ std::function<int()> AddBenchPaper2017(CLI::App& bench) {
           fmt::format("Length of one measurement; slower layers are timed on a slice of the samples; default: {}, with "
                       "--quick {}",
                       kFullSeconds, kQuickSeconds))
+      ->check(CheckFinite)
       ->check(CLI::Range(0.001, 60.0));
   paper->footer("Example: lamina bench paper-2017 --out study --quick");
   return [command] { return RunBenchPaper2017(*command); };

@@ -144,6 +144,7 @@ std::function<int()> AddBenchPredict(CLI::App& bench) {
       ->default_str("exact");
   predict->add_option("--zeros", command->zeros, "Share of the random inputs that are zero")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 1.0));
   predict->add_option("--rows", command->rows, "Ask these rows (.npy, rows x inputs) instead of random ones")
       ->type_name("FILE")
@@ -151,6 +152,7 @@ std::function<int()> AddBenchPredict(CLI::App& bench) {
   predict->add_option("--activation", command->activation, "Of every layer")->capture_default_str();
   predict->add_option("--seconds", command->options.seconds, "Length of a measurement")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(0.001, 3600.0));
   command->json_output.AddTo(*predict);
   predict->footer(

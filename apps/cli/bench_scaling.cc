@@ -158,15 +158,18 @@ std::function<int()> AddBenchScaling(CLI::App& bench) {
   scaling->add_option("--gbits", command->gbits, "Bandwidth of a node, Gbit/s")
       ->delimiter(',')
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::PositiveNumber);
   scaling->add_option("--batch", command->batch, "Samples a step, of all nodes together")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   scaling->add_option("--gflops", command->gflops, "What a node computes (lamina bench train says it of this one)")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::PositiveNumber);
   scaling->add_option("--latency-us", command->latency_us, "Of a message")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::NonNegativeNumber);
   scaling->add_option("--trials", command->trials, "Of the search")->capture_default_str()->check(CLI::PositiveNumber);
   command->json_output.AddTo(*scaling);

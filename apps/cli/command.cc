@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cmath>
+
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/setting.h"
+#include "lamina/base/text.h"
 #include "lamina/base/version.h"
 
 namespace lamina::cli {
@@ -68,6 +71,10 @@ void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help
 
 void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends) {
   app.add_option("--backend", backends, BackendNamesText() + "; default: all that are available")->delimiter(',');
+}
+
+std::string CheckFinite(const std::string& text) {
+  return std::isfinite(ParseNumber(text)) ? "" : fmt::format("'{}' is not a finite number", text);
 }
 
 double NumberOrNan(const nlohmann::json& node, const char* name) {

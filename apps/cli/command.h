@@ -71,6 +71,9 @@ void AddBackendFlag(CLI::App& app, std::string& backend, const std::string& help
 /// Several of them.
 void AddBackendsFlag(CLI::App& app, std::vector<std::string>& backends);
 
+/// A check of options of real numbers beside that of their range, which NaN passes: "" or what is wrong.
+std::string CheckFinite(const std::string& text);
+
 /// node[name]; NaN where it is none, as JSON has no NaN: an R² of one row is null.
 double NumberOrNan(const nlohmann::json& node, const char* name);
 

@@ -39,8 +39,9 @@ struct ExplainCommand {
 };
 
 void PrintImportance(const Importance& importance) {
-  Print("{} {}; by how much worse where a column is shuffled:\n", importance.metric.Title(),
-        importance.metric.ValueText(importance.value));
+  const bool learned = HasLearnedWeights(importance);
+  Print("{} {}; by how much worse where a column is shuffled{}:\n", importance.metric.Title(),
+        importance.metric.ValueText(importance.value), learned ? ", and its learned weight in distances" : "");
   const size_t shown = std::min(kShownColumns, importance.columns.size());
   size_t width = 0;
   for (size_t i = 0; i < shown; ++i) {
@@ -48,8 +49,9 @@ void PrintImportance(const Importance& importance) {
   }
   for (size_t i = 0; i < shown; ++i) {
     const ColumnImportance& column = importance.columns[i];
-    Print("  {:<{}}  {}{}\n", Cell(column.column), width, importance.metric.ValueText(column.mean),
-          std::isnan(column.deviation) ? "" : " ± " + importance.metric.ValueText(column.deviation));
+    Print("  {:<{}}  {}{}{}\n", Cell(column.column), width, importance.metric.ValueText(column.mean),
+          std::isnan(column.deviation) ? "" : " ± " + importance.metric.ValueText(column.deviation),
+          learned ? fmt::format("  {:.2g}", column.weight) : "");
   }
   if (shown < importance.columns.size()) {
     Print("  ... and {} more (--out has all)\n", importance.columns.size() - shown);

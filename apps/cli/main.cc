@@ -96,7 +96,7 @@ std::string Meant(const std::string& word, const std::vector<std::string>& known
       return std::string(text);
     }
   }
-  if (const RemovedSetting* removed = FindRemoved(word.substr(word.find_first_not_of('-')))) {
+  if (const RemovedSetting* removed = FindRemoved(word.substr(2))) {
     return fmt::format("{}. {}", removed->Text(), removed->instead);
   }
   return DidYouMean(word, known);

@@ -14,6 +14,19 @@
 namespace lamina::cli {
 namespace {
 
+// Who answers whom, of rows left out.
+std::string AskedText(const nlohmann::json& method) {
+  if (const int64_t groups = method["groups"].get<int64_t>(); groups > 0) {
+    return fmt::format("each of {} groups answered by all others", WithThousands(groups));
+  }
+  if (const int64_t asked = method["asked_rows"].get<int64_t>(); asked > 0) {
+    return "the latest " + WithThousands(asked) + Plural(asked, " row{s}, each answered by all earlier ones");
+  }
+  const int64_t equal = method["equal_rows"].get<int64_t>();
+  return "each row answered by all others" +
+         (equal > 0 ? fmt::format(", {} equal rows together", WithThousands(equal)) : "");
+}
+
 // What a kernel machine chose, and by what.
 void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method) {
   Print("chosen among {}{}: {} distances, power {:g}, round {} of column weights\n",
@@ -22,13 +35,10 @@ void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method
             ? fmt::format(" on {} of the rows", WithThousands(method["search_rows"].get<int64_t>()))
             : "",
         method["distance"].get<std::string>(), method["power"].get<double>(), method["round"].get<int>());
-  const int64_t equal = method["equal_rows"].get<int64_t>();
-  const std::string together = equal > 0 ? fmt::format(", {} equal rows together", WithThousands(equal)) : "";
   if (method.contains("left_out_accuracy")) {
-    Print("each row answered by all others{}: accuracy {:.2f} %\n", together,
-          100 * method["left_out_accuracy"].get<double>());
+    Print("{}: accuracy {:.2f} %\n", AskedText(method), 100 * method["left_out_accuracy"].get<double>());
   } else {
-    Print("each row answered by all others{}: mean squared error {:.4g} of a scaled target\n", together,
+    Print("{}: mean squared error {:.4g} of a scaled target\n", AskedText(method),
           method["left_out_error"].get<double>());
   }
   if (method.contains("jitter")) {

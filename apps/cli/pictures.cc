@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "command.h"
-#include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/base/scratch_folder.h"
 #include "lamina/report/draw_plots.h"
@@ -82,9 +82,11 @@ void PictureOutput::Write(const RunReport& run, bool text, nlohmann::json& resul
     result["plots"] = std::move(files);
   }
   if (!report.empty()) {
-    ClaimNames(report, ReportNames());
+    FileSet files;
+    ClaimNames(report, ReportNames(), files);
     const std::string path = (std::filesystem::path(report) / ReportNames().front()).string();
-    WriteFileAtomically(path, ToHtml(run.html));
+    files.Add(path, ToHtml(run.html));
+    files.Commit();
     if (text) {
       Print("wrote {}\n", path);
     }

@@ -1,5 +1,6 @@
 // Joining, leaving, and errors that one rank says for all.
 #include "ranks.h"
+#include "command.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,6 +52,7 @@ void RankFlags::AddTo(CLI::App& app) {
       ->group(kComputersGroup);
   app.add_option("--rank-timeout", timeout_seconds, "Seconds after which a rank that others wait for ends the job")
       ->type_name("SECONDS")
+      ->check(CheckFinite)
       ->check(CLI::PositiveNumber)
       ->capture_default_str()
       ->group(kComputersGroup);

@@ -1,5 +1,6 @@
 // The table of expected times.
 #include "scaling_plan.h"
+#include "command.h"
 
 #include <fmt/format.h>
 
@@ -20,9 +21,11 @@ void PlanFlags::AddTo(CLI::App& app) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   app.add_option("--latency-us", latency_us, "Microseconds a message takes between ranks, for --plan in one process")
+      ->check(CheckFinite)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--bandwidth-gbits", bandwidth_gbits, "Gbit/s between ranks, for --plan in one process")
+      ->check(CheckFinite)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }

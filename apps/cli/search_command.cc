@@ -120,6 +120,7 @@ json Retrain(const SearchCommand& command, const TrainSettings& settings, std::s
   ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
+  callbacks.abandon_requested = Interrupted;
   if (text) {
     Print("\n{} on {} training and validation rows\n", title, WithThousands(session.train().size()));
     callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };
@@ -261,6 +262,7 @@ SearchResult RunShown(Search& search, bool text) {
   SearchTable table(search, isatty(STDOUT_FILENO) == 1);
   SearchCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
+  callbacks.abandon_requested = Interrupted;
   if (text) {
     PrintStart(search);
     callbacks.changed = [&](const SearchView& view) { table.Update(view); };

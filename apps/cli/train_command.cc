@@ -190,6 +190,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
   ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
+  callbacks.abandon_requested = Interrupted;
   if (text) {
     PrintStart(session);
     callbacks.progress = [&](const TrainProgress& progress) { printer.Update(progress); };

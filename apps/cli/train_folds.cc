@@ -45,6 +45,7 @@ CrossValidation CrossValidateWithProgress(const TrainSettings& settings, const R
   std::optional<ProgressPrinter> printer;
   CrossValidationCallbacks callbacks;
   callbacks.train.stop_requested = Interrupted;
+  callbacks.train.abandon_requested = Interrupted;
   if (text) {
     callbacks.started = [&](int64_t fold, const TrainSession& session) {
       if (fold == 1) {

@@ -267,10 +267,12 @@ Command AddTune(CLI::App& app) {
       ->capture_default_str();
   tune->add_option("--milliseconds", command->milliseconds, "Time for a plan")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(1.0, 60000.0));
   tune->add_option("--time-limit", command->limit_seconds,
                    "Seconds for a problem, about: plans it leaves no time for are the least promising ones")
       ->capture_default_str()
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 86400.0));
   AddBackendFlag(*tune, command->backend, "Whose plans are searched: ");
   AddThreadsFlag(*tune, command->threads, "Threads; 0: all cores. Plans are kept by number of threads");

@@ -62,6 +62,10 @@ QString ModelPathBeside(const QString& project) {
   return name(number);
 }
 
+QString RemovedNote(const QString& removed) {
+  return removed.isEmpty() ? QString() : QObject::tr("; it was trained with what is gone: %1").arg(removed);
+}
+
 }  // namespace
 
 FileActions::FileActions(RunDocument& document, ModelStore& store, RunList& runs, QWidget* window)
@@ -99,10 +103,16 @@ void FileActions::Open(const QString& path) {
 }
 
 void FileActions::OpenModel(const QString& path) {
-  if (may_replace_model() && Try([&] { store_.Open(path); }, tr("Opened %1").arg(path))) {
-    Remember(path);
-    Q_EMIT ModelOpened();
+  if (!may_replace_model()) {
+    return;
   }
+  if (const auto problem = Attempt([&] { store_.Open(path); })) {
+    Q_EMIT Failed(*problem);
+    return;
+  }
+  Q_EMIT Done(tr("Opened %1").arg(path) + RemovedNote(store_.removed()));
+  Remember(path);
+  Q_EMIT ModelOpened();
 }
 
 void FileActions::OpenProject(const QString& path) {
@@ -124,6 +134,7 @@ void FileActions::OpenProject(const QString& path) {
   if (!project.left_out.isEmpty()) {
     note += tr("; left out, as a file does not decide what is written: %1").arg(project.left_out);
   }
+  note += RemovedNote(project.removed);
   Remember(path);
   runs_.Set(std::move(project.runs));
   disconnect(opened_);

@@ -35,7 +35,6 @@ ImportanceTable::ImportanceTable(QWidget* parent) : QTableWidget(parent) {
   setAlternatingRowColors(true);
   setTabKeyNavigation(false);
   setTextElideMode(Qt::ElideMiddle);
-  setColumnCount(3);
   verticalHeader()->hide();
   verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
   horizontalHeader()->setStretchLastSection(true);
@@ -51,7 +50,13 @@ void ImportanceTable::Set(const Importance& importance) {
   setToolTip(meaning);
   setAccessibleName(tr("Importance of the columns"));
   setAccessibleDescription(meaning);
-  setHorizontalHeaderLabels({tr("column"), tr("%1, worse by").arg(metric), QString()});
+  const bool learned = HasLearnedWeights(importance);
+  setColumnCount(learned ? 4 : 3);
+  QStringList labels{tr("column"), tr("%1, worse by").arg(metric), QString()};
+  if (learned) {
+    labels.append(tr("learned weight"));
+  }
+  setHorizontalHeaderLabels(labels);
   double longest = 0;
   for (const ColumnImportance& column : importance.columns) {
     longest = std::max(longest, column.mean);
@@ -68,6 +73,12 @@ void ImportanceTable::Set(const Importance& importance) {
     auto* bar = new QTableWidgetItem;
     bar->setData(kShareRole, longest > 0 ? column.mean / longest : 0.0);
     setItem(row, 2, bar);
+    if (learned) {
+      auto* weight = new QTableWidgetItem(Figure(column.weight));
+      weight->setToolTip(tr("How much the column counts in the distances between rows; the largest is 1."));
+      weight->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      setItem(row, 3, weight);
+    }
     ++row;
   }
   resizeColumnsToContents();

@@ -5,6 +5,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/run/command_line.h"
+#include "lamina/settings/removed_settings.h"
 #include "number_text.h"
 #include "problem.h"
 #include "train_worker.h"
@@ -78,10 +79,19 @@ QString TrainingText(const nlohmann::json& training) {
 
 }  // namespace
 
+QString RemovedText(const nlohmann::json& settings) {
+  QStringList texts;
+  for (const RemovedSetting* row : RemovedIn(settings)) {
+    texts << FromText(row->Text());
+  }
+  return texts.join(QStringLiteral("; "));
+}
+
 void ModelStore::Take(const TrainOutcome& outcome) {
   model_ = outcome.model;
   path_.clear();
   unsaved_ = true;
+  removed_.clear();
   history_ = outcome.history;
   settings_ = outcome.settings;
   search_ = outcome.search;
@@ -91,8 +101,10 @@ void ModelStore::Take(const TrainOutcome& outcome) {
 void ModelStore::Open(const QString& path, const History& history) {
   auto model = std::make_shared<Model>(LoadModel(path.toStdString()));
   TrainSettings settings;
+  QString removed;
   if (model->training.is_object() && model->training.contains("settings")) {
     settings = TrainSettingsFromJson(model->training.at("settings"));
+    removed = RemovedText(model->training.at("settings"));
     ResetSettings(settings, [](const auto& row) { return row.DecidesWriting(); });  // the window's to say
   }
   model_ = std::move(model);
@@ -100,6 +112,7 @@ void ModelStore::Open(const QString& path, const History& history) {
   unsaved_ = false;
   history_ = history;
   settings_ = settings;
+  removed_ = removed;
   search_.reset();
   Q_EMIT Changed();
 }

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QString>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "lamina/model/model.h"
@@ -14,6 +15,9 @@
 namespace lamina::gui {
 
 struct TrainOutcome;
+
+/// RemovedSetting::Text() of what stored settings ask for; "" where all of it is still there.
+QString RemovedText(const nlohmann::json& settings);
 
 class ModelStore : public QObject {
   Q_OBJECT
@@ -33,6 +37,9 @@ class ModelStore : public QObject {
   void Open(const QString& path, const History& history = {});
   void Save(const QString& path);
 
+  /// What the open file's run was trained with that this version does not have; "" for nothing.
+  const QString& removed() const { return removed_; }
+
   /// The model in words.
   QString Description() const;
   /// The command that repeats the run or the search, writing `model`; "" where it is not known.
@@ -47,6 +54,7 @@ class ModelStore : public QObject {
   bool unsaved_ = false;
   History history_;
   TrainSettings settings_;
+  QString removed_;
   std::optional<SearchSettings> search_;  // that the model is the ensemble of
 };
 

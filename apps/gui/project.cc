@@ -1,6 +1,7 @@
 // Projects as JSON.
 #include "project.h"
 
+#include <fmt/format.h>
 #include <QDir>
 #include <QFileInfo>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "lamina/base/file.h"
 #include "lamina/model/checked_json.h"
 #include "lamina/run/command_line.h"
+#include "model_store.h"
 #include "problem.h"
 
 namespace lamina::gui {
@@ -34,6 +36,38 @@ QString TakeWriting(TrainSettings& settings) {
   VisitSettings(settings, [&](const auto& row, const auto& field) { flags += WritingFlag(row, field); });
   ResetSettings(settings, [](const auto& row) { return row.DecidesWriting(); });
   return FromText(flags).trimmed();
+}
+
+// Reading a device or a pipe may never end, and whoever wrote the project may have named one.
+void RequireNoDevice(const std::string& path, const QString& project) {
+  if (IsSpecialFile(path)) {
+    throw Error(ErrorCode::kIo, "the project names what is neither a file nor a folder",
+                {.file = project.toStdString(), .value = path, .remedy = "Open the data by themselves."});
+  }
+}
+
+// What the window would show for minutes: whoever wrote the project may have made it so.
+void RequireShowable(const TrainSettings& settings, const QString& project) {
+  constexpr size_t kMostLayers = 1000;
+  constexpr size_t kMostText = 1 << 20;
+  VisitSettings(settings, [&]<class T>(const auto& row, const T& field) {
+    size_t size = 0;  // as a text
+    if constexpr (std::is_same_v<T, std::string>) {
+      size = field.size();
+    } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      for (const std::string& name : field) {
+        size += name.size() + 1;
+      }
+    }
+    bool too_long = size > kMostText;
+    if constexpr (std::is_same_v<T, std::vector<int64_t>> || std::is_same_v<T, std::vector<double>>) {
+      too_long = field.size() > kMostLayers;
+    }
+    if (too_long) {
+      throw Error(ErrorCode::kBadModel, fmt::format("setting {} of the project is too long to be shown", row.name),
+                  {.file = project.toStdString(), .setting = std::string(row.name)});
+    }
+  });
 }
 
 }  // namespace
@@ -62,7 +96,16 @@ Project ReadProject(const QString& path) {
   const QDir folder = QFileInfo(path).absoluteDir();
   const auto absolute = [&](const std::string& file) {
     const QString there = QDir::cleanPath(folder.absoluteFilePath(FromText(file)));
-    return QFileInfo::exists(there) ? there.toStdString() : file;
+    std::string found = QFileInfo::exists(there) ? there.toStdString() : file;
+    RequireNoDevice(found, path);
+    return found;
+  };
+  QStringList removed;
+  const auto take_removed = [&](const nlohmann::json& settings) {
+    const QString text = RemovedText(settings);
+    if (!text.isEmpty() && !removed.contains(text)) {
+      removed << text;
+    }
   };
   const std::string text = lamina::ReadFile(path.toStdString());
   try {
@@ -76,6 +119,8 @@ Project ReadProject(const QString& path) {
     }
     Project project;
     project.settings = TrainSettingsFromJson(json.at("settings"));
+    RequireShowable(project.settings, path);
+    take_removed(json.at("settings"));
     project.left_out = TakeWriting(project.settings);
     ForEachFile(project.settings, absolute);
     const std::string model = json.value("model", "");
@@ -83,9 +128,12 @@ Project ReadProject(const QString& path) {
     project.history = History::FromJson(json.at("history"));
     for (const nlohmann::json& run : json.value("runs", nlohmann::json::array())) {  // older projects have none
       project.runs.push_back(KeptRunFromJson(run));
+      RequireShowable(project.runs.back().settings, path);
+      take_removed(run.at("settings"));
       TakeWriting(project.runs.back().settings);
       ForEachFile(project.runs.back().settings, absolute);
     }
+    project.removed = removed.join(QStringLiteral("; "));
     return project;
   } catch (const nlohmann::json::exception&) {
     throw Error(ErrorCode::kBadModel, "not a project of lamina", {.file = path.toStdString()});

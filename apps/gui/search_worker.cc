@@ -78,6 +78,7 @@ void SearchWorker::Start(const SearchSettings& settings) {
       since_look_.invalidate();
       SearchCallbacks callbacks;
       callbacks.stop_requested = [this] { return stop_.load(); };
+      callbacks.abandon_requested = callbacks.stop_requested;
       callbacks.changed = [this](const SearchView& view) {
         if (!since_look_.isValid() || since_look_.elapsed() >= kLook_ms) {
           Look(view.trials, view.stage, view.stages);

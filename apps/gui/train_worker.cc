@@ -158,6 +158,7 @@ void TrainWorker::Launch(std::function<void()> prepare) {
 TrainCallbacks TrainWorker::Callbacks() {
   TrainCallbacks callbacks;
   callbacks.stop_requested = [this] { return control_.StopRequested(); };
+  callbacks.abandon_requested = [this] { return control_.stopped(); };
   callbacks.progress = [this](const TrainProgress& progress) {
     const std::lock_guard lock(mutex_);
     progress_ = progress;

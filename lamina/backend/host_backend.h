@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,25 @@ class HostBackend : public Backend {
   void ClipGradient(const ClipArgs& args) const noexcept override;
   void Update(const UpdateArgs& args) const noexcept override;
   const Elementwise& elementwise() const override { return elementwise_; }
+
+ protected:
+  /// update(begin, end) for pieces of the parameters, on all threads where that is worth it; none goes below
+  /// args.smallest.
+  template <class T, class Fn>
+  void UpdateInPieces(const UpdateArgs& args, const Fn& update) const noexcept {
+    constexpr int64_t kElements = 8192;  // of a piece
+    T* const values = static_cast<T*>(args.arrays.value);
+    const T smallest = static_cast<T>(args.smallest);
+    parts_.ForParts((args.count + kElements - 1) / kElements, args.count, [&](int64_t first, int64_t last) {
+      for (int64_t begin = first * kElements; begin < std::min(args.count, last * kElements); begin += kElements) {
+        const int64_t end = std::min(args.count, begin + kElements);
+        update(begin, end);
+        for (int64_t i = begin; std::isfinite(args.smallest) && i < end; ++i) {
+          values[i] = values[i] < smallest ? smallest : values[i];  // a NaN stays
+        }
+      }
+    });
+  }
 
  private:
   HostParts parts_;
@@ -59,14 +79,5 @@ class ThreadCountScope {
  private:
   int before_;
 };
-
-/// Applies activation or softmax to `rows` rows of z in place or into a; scalar loops of Activation.
-template <class T>
-void ActivateRows(const Activation& activation, const T* z, T* a, int64_t rows, int64_t cols, int64_t z_stride,
-                  int64_t a_stride) noexcept {
-  for (int64_t i = 0; i < rows; ++i) {
-    activation.Value(z + i * z_stride, a + i * a_stride, cols);
-  }
-}
 
 }  // namespace lamina

@@ -127,6 +127,11 @@ void AtomicFile::Flush() {
   pending_.clear();
 }
 
+void AtomicFile::Complete(bool keep_lock) {
+  Flush();
+  file_.Complete(keep_lock);
+}
+
 void AtomicFile::Commit() {
   Flush();
   file_.Commit();

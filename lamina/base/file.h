@@ -53,6 +53,8 @@ class AtomicFile {
   /// Appends; throws Error(kIo) with the system's reason (a full disk, say).
   void Write(const void* data, size_t size_bytes);
   void Write(std::string_view text) { Write(text.data(), text.size()); }
+  /// What Commit() does but for the name: PartFile::Complete().
+  void Complete(bool keep_lock = true);
   /// Flushes to the disk (fsync), renames, and flushes the folder.
   void Commit();
 

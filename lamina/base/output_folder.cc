@@ -13,6 +13,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -82,16 +83,12 @@ void RequireOutputFolder(const std::string& folder, std::span<const std::string>
   RequireOwn(folder, names, ListedIn(folder));
 }
 
-void ClaimNames(const std::string& folder, std::span<const std::string> names) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ErrorCode::kIo, "cannot make the folder: " + failed.message(), {.file = folder});
-  }
+void ClaimNames(const std::string& folder, std::span<const std::string> names, FileSet& files) {
+  files.MakeFolder(folder);
   std::set<std::string> listed = ListedIn(folder);
   RequireOwn(folder, names, listed);
   listed.insert(names.begin(), names.end());
-  WriteFileAtomically(In(folder, kList), fmt::format("{}\n{}\n", kFirstLine, fmt::join(listed, "\n")));
+  files.Add(In(folder, kList), fmt::format("{}\n{}\n", kFirstLine, fmt::join(listed, "\n")));
 }
 
 }  // namespace lamina

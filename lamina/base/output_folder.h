@@ -6,12 +6,15 @@
 
 namespace lamina {
 
+class FileSet;  // base/file_set.h
+
 /// Before any work. Throws Error(kIo) unless files can be made in `folder`, or it can be made, and none of `names`, as
 /// far as they are known by then, is somebody else's (ClaimNames).
 void RequireOutputFolder(const std::string& folder, std::span<const std::string> names = {});
 
-/// Makes the folder, and `names` lamina's own in it, which its file .lamina-files lists. Throws Error(kIo), naming it
-/// and changing nothing, where something stands under one of them that is not listed or is no regular file.
-void ClaimNames(const std::string& folder, std::span<const std::string> names);
+/// Begins files of a folder: makes it, and with the set's Commit() `names` lamina's own in it, which its file
+/// .lamina-files lists. Throws Error(kIo), naming it and changing nothing, where something stands under one of them
+/// that is not listed or is no regular file.
+void ClaimNames(const std::string& folder, std::span<const std::string> names, FileSet& files);
 
 }  // namespace lamina

@@ -203,6 +203,7 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
     throw Error(ErrorCode::kIo, "is a directory, a file name was expected", {.file = path_});
   }
   if (IsSpecialFile(path_)) {  // /dev/full, pipes and the like cannot be renamed over
+    in_place_ = true;
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     const auto folder = FolderOf(path_);
@@ -228,36 +229,44 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
 }
 
 PartFile::~PartFile() {
-  if (descriptor_ >= 0) {
-    if (!temporary_path_.empty()) {
-      unlink(temporary_path_.c_str());
-      ForgetUnfinished(temporary_path_);
+  if (!temporary_path_.empty()) {
+    unlink(temporary_path_.c_str());
+    ForgetUnfinished(temporary_path_);
+  }
+  for (const int descriptor : {descriptor_, lock_}) {
+    if (descriptor >= 0) {
+      close(descriptor);
     }
-    close(descriptor_);
+  }
+}
+
+void PartFile::Complete(bool keep_lock) {
+  if (descriptor_ < 0) {
+    return;
+  }
+  if (!in_place_) {
+    // A second descriptor holds the lock until the part has its final name, as closing the first may still fail.
+    if (fsync(descriptor_) != 0 || (keep_lock && (lock_ = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)) < 0)) {
+      ThrowFileError(path_, "write", errno);
+    }
+  }
+  if (close(std::exchange(descriptor_, -1)) != 0) {
+    ThrowFileError(path_, "write", errno);
   }
 }
 
 void PartFile::Commit() {
-  if (in_place()) {
-    if (close(std::exchange(descriptor_, -1)) != 0) {
-      ThrowFileError(path_, "write", errno);
-    }
+  Complete();
+  if (in_place_) {
     return;
   }
-  // A second descriptor holds the lock until the part has its final name, as closing the first may still fail.
-  const int lock = fsync(descriptor_) == 0 ? fcntl(descriptor_, F_DUPFD_CLOEXEC, 0) : -1;
-  if (lock < 0) {
-    ThrowFileError(path_, "write", errno);
+  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+    ThrowFileError(path_, "replace", errno);
   }
-  ForgetUnfinished(temporary_path_);
-  const bool written = close(std::exchange(descriptor_, -1)) == 0;
-  if (!written || rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    unlink(temporary_path_.c_str());
-    close(lock);
-    ThrowFileError(path_, written ? "replace" : "write", error);
+  ForgetUnfinished(std::exchange(temporary_path_, {}));
+  if (lock_ >= 0) {
+    close(std::exchange(lock_, -1));
   }
-  close(lock);
   const int folder = open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     fsync(folder);  // best effort: the rename itself is already atomic

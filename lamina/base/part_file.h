@@ -61,14 +61,19 @@ class PartFile {
 
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
-  bool in_place() const { return temporary_path_.empty(); }
-  /// Flushes to the disk (fsync), closes, renames, and flushes the folder. Throws Error(kIo).
+  bool in_place() const { return in_place_; }
+  /// Flushes to the disk (fsync) and closes: all that can fail of a file that is written. Once. Without its lock others
+  /// may take it for abandoned until it has its name. Throws Error(kIo).
+  void Complete(bool keep_lock = true);
+  /// The same where it is still to be done, then renames, and flushes the folder. Throws Error(kIo).
   void Commit();
 
  private:
   std::string path_;
-  std::string temporary_path_;
+  std::string temporary_path_;  // empty: in place, or it has its name
+  bool in_place_ = false;
   int descriptor_ = -1;
+  int lock_ = -1;  // of what is complete
 };
 
 /// Removes the files that this process has not committed: for handlers of signals that end it.

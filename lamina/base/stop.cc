@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "lamina/base/abandon.h"
+
 namespace lamina {
 namespace {
 
@@ -21,6 +23,22 @@ void StopPoint() {
   if (StopRequested()) {
     throw Stopped();
   }
+}
+
+bool StopsAt(const std::function<bool()>& requested, const std::function<void()>& fn) {
+  const AbandonScope kernels(requested);
+  const StopScope scope([&] { return kernels.told() || requested(); });
+  try {
+    fn();
+  } catch (const Stopped&) {
+    return true;
+  } catch (...) {
+    if (kernels.told()) {
+      return true;
+    }
+    throw;
+  }
+  return kernels.told();
 }
 
 }  // namespace lamina

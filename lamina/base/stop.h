@@ -30,4 +30,8 @@ bool StopRequested();
 /// Throws Stopped where StopRequested(). Not for regions of threads, which must not throw.
 void StopPoint();
 
+/// fn() under a StopScope whose question the kernels of the thread hear, too (base/abandon.h). Whether it was called
+/// off: what fn() has made is then of no use, nor is an error that it met on the way.
+bool StopsAt(const std::function<bool()>& requested, const std::function<void()>& fn);
+
 }  // namespace lamina

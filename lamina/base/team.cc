@@ -16,6 +16,7 @@
 #include <mutex>
 #include <vector>
 
+#include "lamina/base/abandon.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/signal_mask.h"
 #include "lamina/base/team_choice.h"
@@ -107,6 +108,7 @@ class ThreadPool {
     crowded_.store(size > cores_, std::memory_order_relaxed);
     function_ = function;
     context_ = context;
+    scope_ = AbandonedTogether::Own();
     left_.store(static_cast<uint32_t>(size - 1), std::memory_order_relaxed);
     Start(size, static_cast<uint32_t>(size));
     function(context, {0, size, this});
@@ -211,6 +213,7 @@ class ThreadPool {
       if (size == static_cast<int>(kEnd)) {
         return;
       }
+      const AbandonedTogether together(scope_);
       function_(context_, {self, size, this});
       const uint32_t left = left_.fetch_sub(1, std::memory_order_seq_cst);
       if (left == 1 && sleepers_.load(std::memory_order_seq_cst) > 0) {
@@ -350,6 +353,7 @@ class ThreadPool {
   int64_t region_ns_ = 0;  // time of threads in regions since the last judgement
   void (*function_)(void*, Team) = nullptr;
   void* context_ = nullptr;
+  AbandonScope* scope_ = nullptr;
   alignas(64) std::atomic<uint32_t> phase_{0};
   alignas(64) std::atomic<uint32_t> arrived_{0};
   alignas(64) std::atomic<uint32_t> left_{0};

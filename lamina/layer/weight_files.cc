@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/data/files/npy_writer.h"
 
@@ -51,16 +51,18 @@ std::vector<std::string> WriteWeightFiles(const Network& network, WeightFormat f
   }
   std::vector<std::string> names;
   std::transform(files.begin(), files.end(), std::back_inserter(names), [](const File& file) { return file.name; });
-  ClaimNames(folder, names);
+  FileSet set;
+  ClaimNames(folder, names, set);
   std::vector<std::string> paths;
   for (const File& file : files) {
     paths.push_back((std::filesystem::path(folder) / file.name).string());
     if (format == WeightFormat::kCsv) {
-      WriteFileAtomically(paths.back(), CsvOf(file.matrix));
+      set.Add(paths.back(), CsvOf(file.matrix));
     } else {
-      WriteNpy(paths.back(), file.matrix);
+      WriteNpy(set.Begin(paths.back()), file.matrix);
     }
   }
+  set.Commit();
   return paths;
 }
 

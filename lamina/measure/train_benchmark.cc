@@ -117,14 +117,17 @@ void Time(const TrainBenchmarkCase& work, const TrainBenchmarkOptions& options, 
 std::vector<double> TrainReference(const TrainBenchmarkCase& work) {
   TrainBenchmarkCase plain = work;
   plain.backend = "serial";
+  plain.update = UpdateKind::kSgd;
   plain.dtype = DType::kF64;
   plain.precision = Precision::kExact;
   return AfterSteps(plain, 1, /*ordered=*/false);
 }
 
 // The rounding of n-term sums in the type at hand, against the largest parameter.
-void VerifyTraining(const TrainBenchmarkCase& work, const std::vector<double>& reference,
+void VerifyTraining(const TrainBenchmarkCase& timed, const std::vector<double>& reference,
                     TrainBenchmarkResult& result) {
+  TrainBenchmarkCase work = timed;
+  work.update = UpdateKind::kSgd;
   std::vector<double> got = AfterSteps(work, 1, /*ordered=*/false);
   if (LosesDigits(work.precision)) {
     // A gradient of rounded operands: within some roundings of 1/512 of the largest.

@@ -16,7 +16,8 @@ std::string TrainBenchmarkCase::ShapeText() const { return fmt::format("{}", fmt
 Network TrainBenchmarkCase::MakeNetwork(DType type) const {
   std::vector<LayerSpec> layers;
   for (size_t l = 0; l + 1 < shape.size(); ++l) {
-    layers.push_back({shape[l], shape[l + 1], Synapse::kDot, activation, true});
+    const bool last = l + 2 == shape.size();
+    layers.push_back({shape[l], shape[l + 1], Synapse::kDot, last && output ? *output : activation, true});
   }
   Network network(layers, type);
   network.Initialize(Initialization::kGlorotUniform, 1);
@@ -32,6 +33,7 @@ std::unique_ptr<Backend> TrainBenchmarkCase::MakeBackend() const {
 
 UpdateRule TrainBenchmarkCase::Rule(double learning_rate) const {
   UpdateRule rule;
+  rule.kind = update;
   rule.learning_rate = learning_rate;
   rule.momentum = momentum;
   return rule;
@@ -42,6 +44,7 @@ ExecutorOptions TrainBenchmarkCase::Plan() const {
   plan.max_batch = batch;
   plan.training = true;
   plan.state_count = Rule(0).StateCount();
+  plan.step = step;
   plan.step.precision = precision;
   return plan;
 }

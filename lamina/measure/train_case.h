@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ struct TrainBenchmarkCase {
   int threads = 0;
   DType dtype = DType::kF32;
   Activation activation{"sigmoid"};  // of every layer, as in the 2016 paper
+  std::optional<Activation> output;  // of the last layer, where it is another one
   double momentum = 0;
+  UpdateKind update = UpdateKind::kSgd;  // what is timed; steps are verified by sgd, which shows the gradient
+  StepOptions step;
   Precision precision = Precision::kExact;
   std::string kernel = "auto";  // BackendOptions::kernel
   /// Rows to train on, over and over (f32, rows × shape.front()); null: random numbers in [0, 1).

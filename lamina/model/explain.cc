@@ -126,6 +126,29 @@ std::vector<int64_t> ValuesToTry(const Column& column, const std::vector<int64_t
 
 }  // namespace
 
+std::vector<double> LearnedWeights(const Model& model) {
+  const auto method = model.training.find("method");
+  const InputEncoder& inputs = model.preprocessor.inputs();
+  if (method == model.training.end() || !method->is_object() || !method->contains("feature_weights")) {
+    return {};
+  }
+  const json& weights = (*method)["feature_weights"];
+  const auto known = [](const json& weight) { return weight.is_number(); };
+  if (!weights.is_array() || std::ssize(weights) != inputs.count() ||
+      !std::all_of(weights.begin(), weights.end(), known)) {
+    return {};
+  }
+  std::vector<double> of_columns;
+  for (const FittedColumn& column : inputs.columns()) {
+    double largest = 0;
+    for (int64_t j = column.place; j < column.place + column.width(); ++j) {
+      largest = std::max(largest, weights[static_cast<size_t>(j)].get<double>());
+    }
+    of_columns.push_back(largest);
+  }
+  return of_columns;
+}
+
 Metric MetricForImportance(const Model& model) {
   const bool classes = model.preprocessor.targets().task() == Task::kClassification;
   return Metric::Parse(!classes ? "rmse" : AnswersProbabilities(model) ? "log_loss" : "accuracy");
@@ -137,6 +160,7 @@ Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric
   Matrix features = CopyOf(rows.data.features);
   std::vector<int64_t> order(static_cast<size_t>(rows.data.size()));
   uint64_t stream = kShuffleStream;
+  const std::vector<double> learned = LearnedWeights(rows.model);
   for (const FittedColumn& column : ColumnsOf(rows)) {
     std::vector<double> losses;
     for (int64_t r = 0; r < repeats; ++r) {
@@ -156,8 +180,9 @@ Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric
     for (const double loss : losses) {
       squares += (loss - mean) * (loss - mean);
     }
-    importance.columns.push_back(
-        {column.name, mean, repeats < 2 ? kNaN : std::sqrt(squares / static_cast<double>(repeats - 1))});
+    importance.columns.push_back({column.name, mean,
+                                  repeats < 2 ? kNaN : std::sqrt(squares / static_cast<double>(repeats - 1)),
+                                  learned.empty() ? kNaN : learned[importance.columns.size()]});
   }
   std::stable_sort(importance.columns.begin(), importance.columns.end(),
                    [](const auto& a, const auto& b) { return a.mean > b.mean; });
@@ -301,6 +326,9 @@ json ToJson(const Importance& importance) {
     columns.push_back({{"column", column.column},
                        {"importance", column.mean},
                        {"deviation", std::isfinite(column.deviation) ? json(column.deviation) : json(nullptr)}});
+    if (std::isfinite(column.weight)) {
+      columns.back()["learned_weight"] = column.weight;
+    }
   }
   return {{"metric", importance.metric.Text()}, {"value", importance.value}, {"columns", std::move(columns)}};
 }

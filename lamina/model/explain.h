@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/nan.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/metric.h"
 #include "lamina/model/model.h"
@@ -27,12 +28,16 @@ struct ColumnImportance {
   std::string column;
   double mean = 0;       // by how much the metric gets worse where the column's values are shuffled among the rows
   double deviation = 0;  // over the repeats; NaN for one
+  double weight = kNaN;  // of LearnedWeights()
 };
 struct Importance {
   Metric metric;
   double value = 0;                       // of the rows as they are; the mean over several targets
   std::vector<ColumnImportance> columns;  // the most important first
 };
+/// How much each input column of the table counts in the distances of a kernel machine, the largest 1: what it has
+/// learned, at no cost. Of a column of several inputs that of the one that counts most. Empty for other models.
+std::vector<double> LearnedWeights(const Model& model);
 /// What shuffling is judged by where nobody says: log loss of probabilities, accuracy of other classes, RMSE of
 /// numbers.
 Metric MetricForImportance(const Model& model);
@@ -78,6 +83,11 @@ Explanation ShapleyValues(const ExplainedRows& rows, int64_t index, const Shaple
 
 /// Names of the outputs: classes, or targets.
 std::vector<std::string> OutputNames(const Model& model);
+
+/// Whether a kernel machine has learned them.
+inline bool HasLearnedWeights(const Importance& importance) {
+  return !importance.columns.empty() && importance.columns.front().weight == importance.columns.front().weight;
+}
 
 nlohmann::json ToJson(const Importance& importance);
 nlohmann::json ToJson(const Dependence& dependence, const std::vector<std::string>& outputs);

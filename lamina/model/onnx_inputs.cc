@@ -138,12 +138,20 @@ class InputBuilder {
       return "";
     }
     graph_.AddInput(name, OnnxTypeOf(dtype_), std::ssize(fills));
-    std::string value = Scaled(name, scalings, sources, fills);
+    const std::string given = NaNWhereInfinite(name);
+    std::string value = Scaled(given, scalings, sources, fills);
     if (indicators.empty()) {
       return value;
     }
-    const std::string missing = Cast(Node("IsNaN", {Columns(name, indicators)}), dtype_);
+    const std::string missing = Cast(Node("IsNaN", {Columns(given, indicators)}), dtype_);
     return Columns(Joined({value, missing}), order);
+  }
+
+  // No file says infinite: the program takes such a cell for a missing one. Images have bytes.
+  std::string NaNWhereInfinite(const std::string& value) {
+    return preprocessor_.inputs().is_image()
+               ? value
+               : Node("Where", {Node("IsInf", {value}), graph_.Scalar(dtype_, kNaN), value});
   }
 
   std::string Scaled(const std::string& name, const std::vector<ColumnScaling>& scalings,

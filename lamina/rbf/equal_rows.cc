@@ -25,4 +25,14 @@ std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x) {
   return some ? groups : std::vector<int64_t>();
 }
 
+std::vector<int64_t> NumbersOfGroups(const std::vector<double>& keys) {
+  std::vector<double> values = keys;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<int64_t> numbers;
+  std::transform(keys.begin(), keys.end(), std::back_inserter(numbers),
+                 [&](double key) { return std::lower_bound(values.begin(), values.end(), key) - values.begin(); });
+  return numbers;
+}
+
 }  // namespace lamina

@@ -35,17 +35,22 @@ Dataset ChosenRows(const Dataset& data, const std::vector<int64_t>& which) {
   chosen.labels = ChosenOf(data.labels, which);
   chosen.rows = ChosenOf(data.rows, which);
   chosen.sample_weights = ChosenOf(data.sample_weights, which);
+  chosen.groups = ChosenOf(data.groups, which);
+  chosen.times = ChosenOf(data.times, which);
   chosen.baseline = ChosenOf(data.baseline, which);
   return chosen;
 }
 
-Dataset EvenRows(const Dataset& data, int64_t most) {
+std::vector<int64_t> EvenPlaces(int64_t rows, int64_t count) {
   std::vector<int64_t> which;
-  const int64_t count = std::min(most, data.size());
   for (int64_t i = 0; i < count; ++i) {
-    which.push_back(i * data.size() / count);
+    which.push_back(i * rows / count);
   }
-  return ChosenRows(data, which);
+  return which;
+}
+
+Dataset EvenRows(const Dataset& data, int64_t most) {
+  return ChosenRows(data, EvenPlaces(data.size(), std::min(most, data.size())));
 }
 
 std::pair<Dataset, Dataset> WithoutEvery(int64_t n, const Dataset& data) {

@@ -13,6 +13,8 @@ namespace lamina {
 Matrix ChosenRows(ConstMatrixView rows, const std::vector<int64_t>& which);
 Dataset ChosenRows(const Dataset& data, const std::vector<int64_t>& which);
 
+/// `count` places among `rows` of them, evenly spread, ascending.
+std::vector<int64_t> EvenPlaces(int64_t rows, int64_t count);
 /// At most `most` rows, evenly spread.
 Dataset EvenRows(const Dataset& data, int64_t most);
 

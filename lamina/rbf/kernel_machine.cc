@@ -14,6 +14,9 @@
 #include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_search.h"
 #include "lamina/rbf/kernel_solver.h"
+#include "lamina/rbf/kernel_system.h"
+#include "lamina/rbf/nystroem.h"
+#include "lamina/rbf/refined_solver.h"
 
 namespace lamina {
 namespace {
@@ -42,9 +45,13 @@ void CheckChoices(const KernelMachineOptions& options, ConstMatrixView x) {
   }
   const auto fits = [](size_t size, int64_t count) { return size == 0 || static_cast<int64_t>(size) == count; };
   if (!fits(options.feature_weights.size(), x.cols) || !fits(options.sample_weights.size(), x.rows) ||
-      !fits(options.groups.size(), x.rows) ||
+      !fits(options.groups.size(), x.rows) || !fits(options.times.size(), x.rows) ||
       !std::all_of(options.sample_weights.begin(), options.sample_weights.end(), positive)) {
-    throw Error(ErrorCode::kInvalidArgument, "weights or groups do not fit the rows, or are not positive");
+    throw Error(ErrorCode::kInvalidArgument,
+                "weights, groups or times do not fit the rows, or weights are not positive");
+  }
+  if (!std::is_sorted(options.times.begin(), options.times.end())) {
+    throw Error(ErrorCode::kInvalidArgument, "rows of a kernel machine have to stand in the order of their times");
   }
 }
 
@@ -103,10 +110,17 @@ KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const Ker
   return UnlessStopped(options, [&] { return SolveKernels(x, y, chosen, options); });
 }
 
+KernelMachine SolveByCentres(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& centres,
+                             const KernelMachine& chosen, const KernelMachineOptions& options) {
+  CheckRows(x, y, options);
+  return UnlessStopped(options, [&] { return SolveCentres(x, y, centres, chosen, options); });
+}
+
 int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool left_out) {
   const int64_t stride = KernelSolver::StrideOf(rows);
-  return KernelSolver::Bytes(rows, outputs, left_out) + ((left_out ? rows : 0) + columns + 2 * outputs) * stride * 8 +
-         rows * (2 * columns + 3 * outputs) * 8;
+  const int64_t refined = !left_out && rows >= kRefinedRows ? RefinedSolver::Bytes(rows, outputs) : 0;
+  return std::max(refined, KernelSolver::Bytes(rows, outputs, left_out)) + (left_out ? 2 : 0) * TriangleSize(rows) * 8 +
+         (columns + 2 * outputs) * stride * 8 + rows * (2 * columns + 3 * outputs) * 8;
 }
 
 std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads) {

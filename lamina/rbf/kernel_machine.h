@@ -36,6 +36,8 @@ struct KernelMachineOptions {
   std::vector<double> feature_weights;     // s at the start; empty: 1
   std::span<const double> sample_weights;  // positive; empty: 1
   std::span<const int64_t> groups;         // a number a row, equal ones are left out together; empty: row by row
+  /// Ascending, in the place of groups: a row is answered by those of earlier times; asked is about the later half.
+  std::span<const double> times;
   /// Where the way downhill of the first round begins: a scale and a ridge of the choices; else that is found.
   double start_scale = 0;
   double start_ridge = 0;
@@ -57,7 +59,7 @@ struct KernelMachine {
   int64_t tried = 0;  // matrices solved
   std::vector<double> feature_weights;
   Matrix alpha;      // rows × outputs, f64
-  Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out
+  Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out; NaN: not asked about
   double error = 0;  // mean square of these, by sample weights
   /// The least error of each kind, in the order of the choices; NaN for one not tried.
   std::vector<double> errors_of_kinds;
@@ -77,6 +79,12 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool 
 /// left_out is empty, and error stays that of `chosen`. Throws as FitKernelMachine().
 KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                                  const KernelMachineOptions& options);
+
+/// Alpha (centres × outputs) of `chosen` that makes least the sum over rows of weight (y - K(x, centres) alpha)^2 plus
+/// ridge alpha' K(centres, centres) alpha: with all rows as centres what SolveKernelMachine() finds. `centres`: rows of
+/// x, ascending. Memory grows with the square of the centres, time with the rows. Throws as FitKernelMachine().
+KernelMachine SolveByCentres(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& centres,
+                             const KernelMachine& chosen, const KernelMachineOptions& options);
 
 /// The mean over rows of the square of the answer's slope along each column of x, summed over outputs: of alpha (rows ×
 /// outputs) with s = feature_weights. A row has no slope towards itself.

@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
 #include "lamina/model/calibrate.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/even_rows.h"
+#include "lamina/rbf/nystroem.h"
 
 namespace lamina {
 namespace {
@@ -22,27 +25,19 @@ constexpr double kOperations = 3e10;  // of machines that are tried with all row
 constexpr int64_t kMostMachines = 12;
 constexpr int64_t kMachinesOfARound = 6;  // with fewer, the column weights stay
 constexpr int64_t kMachinesOfASearch = 100;
-constexpr double kGib = 1073741824.0;
-constexpr double kOperationsPerSecond = 1.5e10;  // of one thread, carefully; for what is said in a refusal
+constexpr double kOperationsPerSecond = 1.5e10;  // of one thread, carefully
+constexpr double kSecondsWorthSaying = 10;
+constexpr int64_t kBytesWorthSaying = 1'000'000'000;
 
 // What a machine costs that leaves rows out.
 double OperationsOf(int64_t rows) { return 2.0 / 3 * std::pow(static_cast<double>(rows), 3); }
 
-void RefuseTooMany(int64_t rows, int64_t columns, int64_t outputs) {
+// Neurons for so many rows: all of them where that can be.
+int64_t CentresOf(int64_t rows, int64_t columns, int64_t outputs) {
   const int64_t bytes = KernelMachineBytes(rows, columns, outputs, /*left_out=*/false);
   const int64_t usable = rows > KernelNetworkOptions::kSearchRows ? QueryHardware().UsableMemory_bytes() : 0;
   const bool fits = usable == 0 || bytes <= usable;  // 0: unknown, or of no weight
-  if (rows <= KernelNetworkOptions::kMostRows && fits) {
-    return;
-  }
-  const double hours = OperationsOf(rows) / 2 / kOperationsPerSecond / 3600;
-  const auto fitting = static_cast<int64_t>(0.9 * std::sqrt(static_cast<double>(usable) / sizeof(double)));
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("a kernel machine of {} rows takes {:.1f} GiB and some {:.1g} hours of one thread", rows,
-                          static_cast<double>(bytes) / kGib, hours),
-              {.remedy = fmt::format(
-                   "Use at most {} of the rows, or another method.",
-                   fits ? KernelNetworkOptions::kMostRows : std::min(KernelNetworkOptions::kMostRows, fitting))});
+  return rows <= KernelNetworkOptions::kMostRows && fits ? rows : CentresFor(rows);
 }
 
 Matrix InDoubles(ConstMatrixView rows) {
@@ -56,11 +51,13 @@ struct PreparedRows {
   Matrix y;                     // centred
   std::vector<double> weights;  // or empty
   std::vector<double> means;    // of the targets
-  std::vector<int64_t> groups;
+  std::vector<int64_t> groups;  // given, or of equal rows
+  std::vector<double> times;
 };
 
 PreparedRows Prepared(const Dataset& rows) {
-  PreparedRows prepared{InDoubles(rows.features.view()), InDoubles(rows.targets.view()), rows.sample_weights, {}, {}};
+  PreparedRows prepared{
+      InDoubles(rows.features.view()), InDoubles(rows.targets.view()), rows.sample_weights, {}, {}, rows.times};
   const int64_t count = rows.size();
   const auto weight_of = [&](int64_t i) {
     return prepared.weights.empty() ? 1.0 : prepared.weights[static_cast<size_t>(i)];
@@ -80,13 +77,16 @@ PreparedRows Prepared(const Dataset& rows) {
       prepared.y.Row<double>(i)[c] -= prepared.means[c];
     }
   }
-  prepared.groups = GroupsOfEqualRows(prepared.x.view());
+  prepared.groups = !rows.groups.empty() ? rows.groups
+                    : rows.times.empty() ? GroupsOfEqualRows(prepared.x.view())
+                                         : std::vector<int64_t>();
   return prepared;
 }
 
 KernelMachine Fitted(const PreparedRows& rows, KernelMachineOptions options) {
   options.sample_weights = rows.weights;
   options.groups = rows.groups;
+  options.times = rows.times;
   return FitKernelMachine(rows.x.view(), rows.y.view(), options);
 }
 
@@ -96,10 +96,15 @@ void FitProbabilities(const PreparedRows& rows, KernelNetwork& result) {
   Matrix logits(count, rows.y.cols(), DType::kF64);
   std::vector<int32_t> labels;
   int64_t correct = 0;
+  int64_t asked = 0;
   for (int64_t i = 0; i < count; ++i) {
     const double* const wanted = rows.y.Row<double>(i);
     double* const logit = logits.Row<double>(i);
     const auto own = [&](int64_t c) { return wanted[c] + rows.means[static_cast<size_t>(c)]; };
+    if (std::isnan(result.machine.left_out.Row<double>(i)[0])) {
+      labels.push_back(-1);  // not asked about
+      continue;
+    }
     int64_t label = 0;
     for (int64_t c = 0; c < logits.cols(); ++c) {
       logit[c] = own(c) - result.machine.left_out.Row<double>(i)[c];
@@ -107,8 +112,9 @@ void FitProbabilities(const PreparedRows& rows, KernelNetwork& result) {
     }
     labels.push_back(static_cast<int32_t>(label));
     correct += std::max_element(logit, logit + logits.cols()) - logit == label ? 1 : 0;
+    ++asked;
   }
-  result.left_out_correct = static_cast<double>(correct) / static_cast<double>(count);
+  result.left_out_correct = static_cast<double>(correct) / static_cast<double>(asked);
   result.temperature = FitTemperature(logits, labels, rows.weights);
 }
 
@@ -143,6 +149,20 @@ Network NetworkOf(const KernelNetwork& fitted, const PreparedRows& rows, DType d
   return network;
 }
 
+int64_t Different(std::vector<int64_t> groups) {
+  std::sort(groups.begin(), groups.end());
+  return std::unique(groups.begin(), groups.end()) - groups.begin();
+}
+
+// Those that have answers of rows left out.
+int64_t AskedRows(const Matrix& left_out) {
+  int64_t asked = 0;
+  for (int64_t i = 0; i < left_out.rows(); ++i) {
+    asked += std::isnan(left_out.Row<double>(i)[0]) ? 0 : 1;
+  }
+  return asked;
+}
+
 int64_t EqualRows(const std::vector<int64_t>& groups) {
   std::unordered_map<int64_t, int64_t> sizes;
   for (const int64_t group : groups) {
@@ -163,6 +183,14 @@ Dataset WithWeight(const Dataset& train) {
     }
   }
   return ChosenRows(train, kept);
+}
+
+Dataset InTime(const Dataset& train) {
+  std::vector<int64_t> order(train.times.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  const auto time = [&](int64_t row) { return train.times[static_cast<size_t>(row)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return time(a) < time(b); });
+  return ChosenRows(train, order);
 }
 
 }  // namespace
@@ -208,6 +236,39 @@ KernelMachine FittedToAll(const PreparedRows& rows, const KernelMachine& chosen,
   return machine;
 }
 
+// What rows left out say beside their errors.
+void LookAtLeftOut(const PreparedRows& rows, const KernelNetworkOptions& options, KernelNetwork& result) {
+  if (options.classes && result.machine.complete) {
+    FitProbabilities(rows, result);
+  }
+  result.asked_rows = rows.times.empty() ? 0 : AskedRows(result.machine.left_out);
+}
+
+// From what some rows have chosen to a machine of all; `rows` become its neurons.
+void RefineWithAll(const Dataset& train, const KernelNetworkOptions& options, KernelMachineOptions machine_options,
+                   PreparedRows& rows, KernelNetwork& result) {
+  rows = Prepared(train);
+  machine_options.progress = [&](int64_t tried) {
+    if (options.progress) {
+      options.progress(result.tried + tried);
+    }
+  };
+  const int64_t centres =
+      options.centres > 0 ? options.centres : CentresOf(train.size(), train.inputs(), train.targets.cols());
+  if (centres < train.size()) {
+    machine_options.sample_weights = rows.weights;
+    const std::vector<int64_t> which = EvenPlaces(train.size(), centres);
+    result.machine = SolveByCentres(rows.x.view(), rows.y.view(), which, result.machine, machine_options);
+    rows.x = ChosenRows(rows.x.view(), which);
+  } else {
+    result.machine = FittedToAll(rows, result.machine, machine_options);
+  }
+  result.tried += result.machine.tried;
+  if (!result.machine.left_out.empty()) {
+    LookAtLeftOut(rows, options, result);
+  }
+}
+
 }  // namespace
 
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options) {
@@ -216,7 +277,9 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   if (!all_weigh) {
     return FitKernelNetwork(WithWeight(train), options);
   }
-  RefuseTooMany(train.size(), train.inputs(), train.targets.cols());
+  if (!std::is_sorted(train.times.begin(), train.times.end())) {
+    return FitKernelNetwork(InTime(train), options);
+  }
   KernelMachineOptions machine_options;
   machine_options.choices = options.choices;
   machine_options.threads = options.threads;
@@ -224,35 +287,43 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   machine_options.stop_requested = options.stop_requested;
   machine_options.progress = options.progress;
   KernelNetwork result;
+  result.groups = Different(train.groups);
+  if (result.groups == 1) {
+    throw Error(ErrorCode::kInvalidArgument, "all rows are of one group, and no other can answer them",
+                {.remedy = "Use another column, or none."});
+  }
   result.search_rows = std::min(train.size(), SearchRows(options));
   PreparedRows rows = Prepared(EvenRows(train, result.search_rows));
   result.machine = Fitted(rows, machine_options);
   result.tried = result.machine.tried;
-  const auto left_out = [&] {
-    if (options.classes && result.machine.complete) {
-      FitProbabilities(rows, result);
-    }
-  };
-  left_out();
+  LookAtLeftOut(rows, options, result);
   if (result.machine.complete && train.size() > result.search_rows) {
-    rows = Prepared(train);
-    machine_options.progress = [&](int64_t tried) {
-      if (options.progress) {
-        options.progress(result.tried + tried);
-      }
-    };
-    result.machine = FittedToAll(rows, result.machine, machine_options);
-    result.tried += result.machine.tried;
-    if (!result.machine.left_out.empty()) {
-      left_out();
-    }
+    RefineWithAll(train, options, machine_options, rows, result);
   }
   if (!result.machine.complete) {
     return result;
   }
-  result.equal_rows = EqualRows(rows.groups);
+  result.centres = rows.x.rows();
+  result.equal_rows = train.groups.empty() ? EqualRows(rows.groups) : 0;
   result.network = NetworkOf(result, rows, train.dtype(), options.classes);
   return result;
+}
+
+std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs) {
+  const int64_t centres = CentresOf(rows, columns, outputs);
+  const bool all = centres == rows;
+  const int64_t bytes = all ? KernelMachineBytes(rows, columns, outputs, /*left_out=*/false)
+                            : CentresBytes(rows, columns, outputs, centres);
+  const auto n = static_cast<double>(rows);
+  const auto m = static_cast<double>(centres);
+  const double operations = all ? OperationsOf(rows) / 2 : 2 * n * m * m;
+  const double seconds = operations / kOperationsPerSecond;
+  if (all && bytes < kBytesWorthSaying && seconds < kSecondsWorthSaying) {
+    return "";
+  }
+  return fmt::format(
+      "a kernel machine of {}{} takes {} of memory and up to {} of one thread", Counted(rows, "training row{s}"),
+      all ? "" : fmt::format(", {} of them neurons,", WithThousands(centres)), BytesText(bytes), DurationText(seconds));
 }
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "lamina/data/encode/dataset.h"
 #include "lamina/nn/network.h"
@@ -13,7 +14,8 @@ namespace lamina {
 struct KernelNetworkOptions {
   /// Rows that choices are made with, evenly spread; the machine is then solved for with all rows.
   static constexpr int64_t kSearchRows = 700;
-  /// More are refused: memory grows with their square, time with their cube.
+  /// Of more, or of what does not fit into memory, some are centres: memory grows with the square of all, time with
+  /// their cube.
   static constexpr int64_t kMostRows = 20'000;
 
   KernelChoices choices;
@@ -21,6 +23,8 @@ struct KernelNetworkOptions {
   /// that fits answers of rows left out.
   bool classes = false;
   int threads = 1;
+  /// Neurons, where rows are more than choices are made with; 0: all rows, or of too many as many as CentresFor() says.
+  int64_t centres = 0;
   /// For the choices, by the clock: what takes longer is not begun, and more rows take part where there is time. 0: all
   /// choices of kSearchRows, some second, and the same model on every machine.
   double seconds = 0;
@@ -33,7 +37,10 @@ struct KernelNetwork {
   KernelMachine machine;        // as it was solved for in the end; `complete` is false where it was stopped
   int64_t search_rows = 0;      // that choices were made with
   int64_t tried = 0;            // systems solved
+  int64_t centres = 0;          // rows that are neurons
   int64_t equal_rows = 0;       // that have an equal one, and are left out together with it
+  int64_t groups = 0;           // of train.groups; 0: none
+  int64_t asked_rows = 0;       // that earlier ones of train.times have answered; 0: there are none
   double temperature = 1;       // of classes
   double left_out_correct = 0;  // of classes: the share of rows that all others answer rightly
 };
@@ -42,8 +49,13 @@ struct KernelNetwork {
 /// whether there are such weights.
 std::vector<LayerSpec> KernelLayers(const KernelKind& kind, bool scaled, int64_t inputs, int64_t outputs, bool classes);
 
-/// Rows of weight 0 are left out. Equal rows are left out together where errors are looked at. Throws
-/// Error(kInvalidArgument) for more rows than kMostRows, saying what they would take, and as FitKernelMachine().
+/// Rows of weight 0 are left out. Where errors are looked at, rows are left out by train.groups, or answered by earlier
+/// ones of train.times, which then are the centres' order; else equal rows are left out together. Throws
+/// Error(kInvalidArgument) where all rows are of one group or time, and as FitKernelMachine().
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options);
+
+/// What FitKernelNetwork() takes for so many rows, where that is worth a sentence, to be said before: "30,000 rows:
+/// 5,000 of them are the neurons ..."; else empty.
+std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs);
 
 }  // namespace lamina

@@ -36,17 +36,26 @@ void KernelRows::Distances(int64_t i, int64_t count, double* out) const {
   cpu::SymmetricKernels().distances(Row(i), columns(), count, p_, out);
 }
 
-double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride) {
+void KernelRows::PanelOfDistances(int64_t p, double* out) const {
+  cpu::ColumnRows panel = columns();
+  panel.columns += p * cpu::kPanelRows;
+  const int64_t end = std::min(rows_, (p + 1) * cpu::kPanelRows);
+  for (int64_t j = 0; j < end; ++j) {
+    cpu::SymmetricKernels().distances(Row(j), panel, cpu::kPanelRows, p_, out + j * cpu::kPanelRows);
+  }
+}
+
+double MedianDistance(const double* distances, std::span<const int64_t> rows) {
   const int64_t pairs = std::ssize(rows) * (std::ssize(rows) - 1) / 2;
   const int64_t step = std::max<int64_t>(1, pairs / kMostOfMedian);
   std::vector<double> positive;
   positive.reserve(static_cast<size_t>(pairs / step + 1));
   int64_t skip = 0;
   for (int64_t i = 1; i < std::ssize(rows); ++i) {
-    const double* const row = distances + rows[static_cast<size_t>(i)] * stride;
+    const double* const row = distances + TrianglePlace(rows[static_cast<size_t>(i)], 0);
     int64_t j = skip;
     for (; j < i; j += step) {
-      if (const double distance = row[rows[static_cast<size_t>(j)]]; distance > 0) {
+      if (const double distance = row[rows[static_cast<size_t>(j)] * cpu::kPanelRows]; distance > 0) {
         positive.push_back(distance);
       }
     }

@@ -19,6 +19,8 @@ class KernelRows {
   cpu::ColumnRows columns() const { return {by_column_.As<double>().data(), stride_, rows_, width_}; }
   /// From row i to each of the first `count` rows.
   void Distances(int64_t i, int64_t count, double* out) const;
+  /// Of rows 32 p to 32 p + 31 to all rows up to these, as a panel of a triangle has them (cholesky.h).
+  void PanelOfDistances(int64_t p, double* out) const;
 
  private:
   int64_t rows_;
@@ -29,9 +31,9 @@ class KernelRows {
   AlignedBuffer by_column_;
 };
 
-/// The median of the positive distances between `rows` (ascending; that of row i to j < i stands at i * stride + j).
-/// Where there are very many, evenly spread ones count. 1 where none is positive.
-double MedianDistance(const double* distances, std::span<const int64_t> rows, int64_t stride);
+/// The median of the positive distances between `rows` (ascending), of panels of a triangle (cholesky.h). Where there
+/// are very many, evenly spread ones count. 1 where none is positive.
+double MedianDistance(const double* distances, std::span<const int64_t> rows);
 
 /// The mean over rows, by `row_weights` (empty: 1), of the square of the slope along each column before it was weighed,
 /// summed over outputs: of alpha (output c of row i at c * stride + i, zeros behind). `weights`: of the columns.

@@ -9,11 +9,12 @@
 #include "lamina/backend/cpu/symmetric_kernels.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/stop.h"
-#include "lamina/base/team.h"
 #include "lamina/base/timing.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solver.h"
+#include "lamina/rbf/kernel_system.h"
+#include "lamina/rbf/left_out_rows.h"
 
 namespace lamina {
 namespace {
@@ -22,31 +23,6 @@ constexpr double kLeastSquaredWeight = 1e-6;  // of a column, beside the largest
 constexpr double kWorseRound = 1.1;           // errors so much above the best end the rounds
 constexpr double kFarFromBest = 1.15;         // times the best error, from this round on: the kind is given up
 constexpr int kFirstGivenUp = 1;
-constexpr double kFirstJitter = 1e-10;
-
-// Rows of a triangle are shared out in turn: they differ in length.
-template <class Fn>
-void EachRow(int threads, int64_t rows, const Fn& fn) {
-  RunTeam(threads, [&](Team team) {
-    for (int64_t i = team.thread; i < rows; i += team.size) {
-      fn(i);
-    }
-  });
-}
-
-// Column by column.
-void TurnTargets(ConstMatrixView y, int64_t stride, double* out) {
-  for (int64_t i = 0; i < y.rows; ++i) {
-    for (int64_t c = 0; c < y.cols; ++c) {
-      out[c * stride + i] = y.Row<double>(i)[c];
-    }
-  }
-}
-
-double WeightOf(const KernelMachineOptions& options, int64_t i) {
-  return options.sample_weights.empty() ? 1 : options.sample_weights[static_cast<size_t>(i)];
-}
-
 class KernelSearch {
  public:
   KernelSearch(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options)
@@ -54,20 +30,13 @@ class KernelSearch {
         y_(y),
         options_(options),
         choices_(options.choices),
-        solver_(x.rows, y.cols, options.threads),
-        distances_(x.rows * solver_.stride() * 8),
+        rows_left_out_(x.rows, options.sample_weights, options.groups, options.times),
+        solver_(x.rows, y.cols, options.threads, rows_left_out_.needs_inverse()),
+        distances_(TriangleSize(x.rows) * 8),
+        kernel_(TriangleSize(x.rows) * 8),
         targets_(y.cols * solver_.stride() * 8),
         errors_(x.rows, y.cols, DType::kF64) {
     TurnTargets(y, solver_.stride(), targets_.As<double>().data());
-    std::map<int64_t, size_t> places;
-    for (int64_t i = 0; i < x.rows; ++i) {
-      const int64_t group = options.groups.empty() ? i : options.groups[static_cast<size_t>(i)];
-      const auto [place, added] = places.try_emplace(group, members_.size());
-      if (added) {
-        members_.emplace_back();
-      }
-      members_[place->second].push_back(i);
-    }
     const std::vector<int64_t> equal = GroupsOfEqualRows(x);
     for (int64_t i = 0; i < x.rows; ++i) {
       if (equal.empty() || equal[static_cast<size_t>(i)] == i) {
@@ -129,8 +98,8 @@ class KernelSearch {
 
   void Round(OfKind& of) {
     const KernelRows rows(x_, of.weights, of.kind.p, options_.threads);
-    EachRow(options_.threads, x_.rows, [&](int64_t i) { rows.Distances(i, i, Distances(i)); });
-    median_ = MedianDistance(Distances(0), different_, solver_.stride());
+    EachPanel(options_.threads, x_.rows, [&](int64_t p) { rows.PanelOfDistances(p, PanelOf(distances_, p)); });
+    median_ = MedianDistance(distances_.As<double>().data(), different_);
     kind_ = of.kind;
     weights_ = &of.weights;
     of_round_.clear();
@@ -154,7 +123,9 @@ class KernelSearch {
                    [&](double square) { return std::sqrt(std::max(square / largest, kLeastSquaredWeight)); });
   }
 
-  double* Distances(int64_t i) { return distances_.As<double>().data() + i * solver_.stride(); }
+  static double* PanelOf(const AlignedBuffer& triangle, int64_t p) {
+    return triangle.As<double>().data() + TrianglePlace(p * cpu::kPanelRows, 0);
+  }
 
   cpu::KernelShape ShapeAt(Place place) const {
     return {kind_.p, kind_.power, choices_.scales[static_cast<size_t>(place.scale)] * median_};
@@ -228,7 +199,7 @@ class KernelSearch {
     if (options_.progress) {
       options_.progress(tried_);
     }
-    const double error = solved ? LeftOutError() : INFINITY;
+    const double error = solved ? rows_left_out_.Errors(solver_, errors_) : INFINITY;
     const auto less_than_all = [&] {
       return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
     };
@@ -241,42 +212,23 @@ class KernelSearch {
     return of_round_[place] = error;
   }
 
-  // Elements before the diagonal of a scale's kernel: in the half of the distances that is free, the shortest last.
-  double* KernelRow(int64_t i) { return Distances(x_.rows - 1 - i) + x_.rows - i; }
-
   bool SolveWith(Place place, double ridge) {
     const cpu::KernelShape shape = ShapeAt(place);
     const bool known = place.scale == kernel_scale_;
     kernel_scale_ = place.scale;
-    EachRow(options_.threads, x_.rows, [&](int64_t i) {
+    EachPanel(options_.threads, x_.rows, [&](int64_t p) {
+      const int64_t begin = p * cpu::kPanelRows;
+      const int64_t end = std::min(x_.rows, begin + cpu::kPanelRows);
+      const int64_t size = cpu::kPanelRows * end;
       if (!known) {
-        cpu::SymmetricKernels().kernels(Distances(i), i, shape, KernelRow(i));
+        cpu::SymmetricKernels().kernels(PanelOf(distances_, p), size, shape, PanelOf(kernel_, p));
       }
-      std::copy_n(KernelRow(i), i, solver_.Row(i));
-      solver_.Row(i)[i] = 1 + ridge / WeightOf(options_, i);
+      std::copy_n(PanelOf(kernel_, p), size, solver_.Panel(p));
+      for (int64_t i = begin; i < end; ++i) {
+        solver_.At(i, i) = 1 + ridge / rows_left_out_.WeightOf(i);
+      }
     });
     return solver_.Solve(targets_.As<double>().data());
-  }
-
-  double LeftOutError() {
-    double sum = 0;
-    double weights = 0;
-    std::vector<double> errors;
-    for (const std::vector<int64_t>& members : members_) {
-      errors.resize(members.size() * static_cast<size_t>(y_.cols));
-      solver_.LeftOut(members, errors.data());
-      for (size_t m = 0; m < members.size(); ++m) {
-        const double weight = WeightOf(options_, members[m]);
-        weights += weight;
-        for (int64_t c = 0; c < y_.cols; ++c) {
-          const double error = errors[m * static_cast<size_t>(y_.cols) + static_cast<size_t>(c)];
-          errors_.Row<double>(members[m])[c] = error;
-          sum += weight * error * error;
-        }
-      }
-    }
-    const double mean = sum / weights / static_cast<double>(y_.cols);
-    return std::isfinite(mean) ? mean : INFINITY;
   }
 
   void Keep(Place place, double ridge, double error) {
@@ -304,12 +256,13 @@ class KernelSearch {
   ConstMatrixView y_;
   const KernelMachineOptions& options_;
   const KernelChoices& choices_;
+  LeftOutRows rows_left_out_;
   KernelSolver solver_;
-  AlignedBuffer distances_;                    // below the diagonal; above it a kernel
-  AlignedBuffer targets_;                      // column by column
-  Matrix errors_;                              // of the last machine
-  std::vector<std::vector<int64_t>> members_;  // of groups
-  std::vector<int64_t> different_;             // rows, of equal ones the first
+  AlignedBuffer distances_;         // panels of a triangle
+  AlignedBuffer kernel_;            // of kernel_scale_
+  AlignedBuffer targets_;           // column by column
+  Matrix errors_;                   // of the last machine
+  std::vector<int64_t> different_;  // rows, of equal ones the first
   KernelKind kind_;
   int round_ = 0;
   const std::vector<double>* weights_ = nullptr;
@@ -326,46 +279,6 @@ class KernelSearch {
 };
 
 }  // namespace
-
-KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
-                           const KernelMachineOptions& options) {
-  KernelMachine machine;
-  machine.kind = chosen.kind;
-  machine.scale = chosen.scale;
-  machine.relative = chosen.relative;
-  machine.ridge = chosen.ridge;
-  machine.round = chosen.round;
-  machine.feature_weights = chosen.feature_weights;
-  machine.error = chosen.error;
-  machine.errors_of_kinds = chosen.errors_of_kinds;
-  KernelSolver solver(x.rows, y.cols, options.threads, /*inverse=*/false);
-  const AlignedBuffer targets(y.cols * solver.stride() * 8);
-  TurnTargets(y, solver.stride(), targets.As<double>().data());
-  const KernelRows rows(x, machine.feature_weights, machine.kind.p, options.threads);
-  const cpu::KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
-  bool solved = false;
-  for (double jitter = chosen.jitter; !solved && jitter < 1; jitter = jitter == 0 ? kFirstJitter : 10 * jitter) {
-    machine.jitter = jitter;
-    EachRow(options.threads, x.rows, [&](int64_t i) {
-      double* const row = solver.Row(i);
-      rows.Distances(i, i, row);
-      cpu::SymmetricKernels().kernels(row, i, shape, row);
-      row[i] = 1 + (machine.ridge + jitter) / WeightOf(options, i);
-    });
-    solved = solver.Solve(targets.As<double>().data());
-    ++machine.tried;
-  }
-  if (solved) {
-    machine.alpha = Matrix(x.rows, y.cols, DType::kF64);
-    for (int64_t i = 0; i < x.rows; ++i) {
-      for (int64_t c = 0; c < y.cols; ++c) {
-        machine.alpha.Row<double>(i)[c] = solver.alpha()[c * solver.stride() + i];
-      }
-    }
-  }
-  machine.complete = true;
-  return machine;
-}
 
 KernelMachine SearchKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options) {
   return KernelSearch(x, y, options).Run();

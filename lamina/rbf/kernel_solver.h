@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lamina/base/buffer.h"
+#include "lamina/rbf/cholesky.h"
 
 namespace lamina {
 
@@ -19,17 +20,18 @@ class KernelSolver {
   /// What it takes.
   static int64_t Bytes(int64_t rows, int64_t outputs, bool inverse = true);
 
-  int64_t rows() const { return rows_; }
-  /// Elements from row to row of all it holds: whole cache lines, zeros behind the last element.
+  int64_t rows() const { return factor_.rows(); }
+  /// Elements from target to target, and of columns that go with panels: whole panels at least.
   int64_t stride() const { return stride_; }
   static int64_t StrideOf(int64_t rows);
 
-  /// Row i of A, of which the elements up to the diagonal are read and lost.
-  double* Row(int64_t i) { return matrix_.As<double>().data() + i * stride_; }
+  /// Panel p of A (cholesky.h), of which the elements up to the diagonal are read, and lost.
+  double* Panel(int64_t p) { return factor_.Panel(p); }
+  /// Element (i, j <= i) there.
+  double& At(int64_t i, int64_t j) { return factor_.Panel(0)[TrianglePlace(i, j)]; }
 
-  /// Solves for `targets` (outputs rows of `stride`). False where A, whose diagonal is about 1, is not
-  /// positive definite. A stop point a block of
-  /// columns (lamina/base/stop.h).
+  /// Solves for `targets` (outputs rows of `stride`). False where A, whose diagonal is about 1, is not positive
+  /// definite. A stop point a block of columns (lamina/base/stop.h).
   bool Solve(const double* targets);
 
   // What the last matrix solved gave:
@@ -40,22 +42,21 @@ class KernelSolver {
   /// The errors (target less answer) of rows that are left out together, each answered by what all others teach:
   /// (A^-1 of these rows)^-1 alpha. members × outputs to `errors`.
   void LeftOut(std::span<const int64_t> members, double* errors) const;
+  /// The errors of row i, answered by what rows before `begin` teach (begin <= i): with z = L^-1 Y the sum of L_ij z_j
+  /// from `begin` to i. `outputs` of them; the inverse is not needed.
+  void ByEarlier(int64_t i, int64_t begin, double* errors) const;
 
  private:
-  bool Factorise();
   void AlphaByInverse();
   void AlphaBySteps();
 
-  int64_t rows_;
   int64_t outputs_;
   int threads_;
   bool has_inverse_;
   int64_t stride_;
-  AlignedBuffer matrix_;   // A, then L
-  AlignedBuffer inverse_;  // L^-1 turned: row i has zeros before its block of columns; or empty
-  AlignedBuffer targets_;  // then L^-1 targets
+  Cholesky<double> factor_;
   AlignedBuffer alpha_;
-  AlignedBuffer diagonal_;
+  AlignedBuffer diagonal_;  // whole panels
 };
 
 }  // namespace lamina

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/base/scratch_folder.h"
 #include "lamina/report/gnuplot.h"
@@ -51,8 +52,10 @@ Verdict DrawScript(const std::string& folder, const std::string& id) {
                                    std::filesystem::path(scratch.Path()).parent_path().string()));
   }
   const std::filesystem::path base = std::filesystem::path(folder) / id;
-  WriteFileAtomically(base.string() + ".svg", WithSharpImages(drawn_svg));
-  WriteFileAtomically(base.string() + ".png", drawn_png);
+  FileSet files;
+  files.Add(base.string() + ".svg", WithSharpImages(drawn_svg));
+  files.Add(base.string() + ".png", drawn_png);
+  files.Commit();
   return Verdict::Yes();
 }
 
@@ -62,12 +65,14 @@ void WritePlots(std::span<const Plot> plots, const std::string& folder) {
     const std::vector<std::string> files = FilesOfPlot(plot.id);
     names.insert(names.end(), files.begin(), files.end());
   }
-  ClaimNames(folder, names);
+  FileSet set;
+  ClaimNames(folder, names, set);
   for (const Plot& plot : plots) {
     const std::filesystem::path base = std::filesystem::path(folder) / plot.id;
-    WriteFileAtomically(base.string() + ".csv", plot.csv);
-    WriteFileAtomically(base.string() + ".gp", plot.script);
+    set.Add(base.string() + ".csv", plot.csv);
+    set.Add(base.string() + ".gp", plot.script);
   }
+  set.Commit();
 }
 
 Verdict DrawPlots(std::span<const Plot> plots, const std::string& folder) {

@@ -91,10 +91,12 @@ Plot RowPlot(const Explanation& row, size_t index, const std::string& subtitle) 
 }  // namespace
 
 std::string ImportanceCsv(const Importance& importance) {
-  std::string text = "column,importance,deviation\n";
+  const bool learned = HasLearnedWeights(importance);
+  std::string text = fmt::format("column,importance,deviation{}\n", learned ? ",learned_weight" : "");
   for (const ColumnImportance& column : importance.columns) {
-    text += fmt::format("{},{:.9g},{}\n", CsvField(column.column), column.mean,
-                        std::isnan(column.deviation) ? "" : fmt::format("{:.9g}", column.deviation));
+    text += fmt::format("{},{:.9g},{}{}\n", CsvField(column.column), column.mean,
+                        std::isnan(column.deviation) ? "" : fmt::format("{:.9g}", column.deviation),
+                        learned ? fmt::format(",{:.9g}", column.weight) : "");
   }
   return text;
 }
@@ -123,8 +125,15 @@ RunReport ReportExplanation(const ExplainReportInput& input) {
   ReportTable table{
       "importance", "All columns", {{"column", "column"}, {"importance", "importance"}, {"deviation", "deviation"}}, {},
       "",           true};
+  const bool learned = HasLearnedWeights(input.importance);
+  if (learned) {
+    table.columns.push_back({"learned_weight", "learned weight in distances"});
+  }
   for (const ColumnImportance& column : input.importance.columns) {
     table.rows.push_back({ReportCell(column.column), ReportCell(column.mean), ReportCell(column.deviation)});
+    if (learned) {
+      table.rows.back().push_back(ReportCell(column.weight));
+    }
   }
   importance.tables.push_back(std::move(table));
   report.html.sections.push_back(std::move(importance));

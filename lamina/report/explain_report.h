@@ -25,7 +25,7 @@ RunReport ReportExplanation(const ExplainReportInput& input);
 std::vector<std::string> ExplainPlotIds(size_t dependences, size_t rows);
 inline constexpr size_t kShownColumns = 20;
 
-/// column,importance,deviation for every column.
+/// column,importance,deviation for every column, of a kernel machine with its learned_weight.
 std::string ImportanceCsv(const Importance& importance);
 
 }  // namespace lamina

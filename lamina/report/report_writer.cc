@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
-#include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/base/text.h"
 #include "lamina/base/utf8.h"
@@ -221,9 +221,10 @@ void WriteReport(const Report& report, const std::string& folder) {
     const std::vector<std::string> files = FilesOfPlot(figure.id);
     names.insert(names.end(), files.begin(), files.end());
   }
-  ClaimNames(folder, names);
+  FileSet files;
+  ClaimNames(folder, names, files);
   const auto write = [&](const std::string& name, const std::string& content) {
-    WriteFileAtomically((std::filesystem::path(folder) / name).string(), content);
+    files.Add((std::filesystem::path(folder) / name).string(), content);
   };
   for (const ReportTable& table : report.tables) {
     write(table.id + ".csv", ToCsv(table, report.hardware));
@@ -234,6 +235,7 @@ void WriteReport(const Report& report, const std::string& folder) {
   }
   write(kJson, ToJson(report).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
   write(kMarkdown, ToMarkdown(report));
+  files.Commit();
 }
 
 }  // namespace lamina

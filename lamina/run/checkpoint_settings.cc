@@ -111,7 +111,7 @@ void RequireSameRun(const Checkpoint& saved, const Model& model, const TrainOpti
   }
   const TrainState& state = saved.state;
   if (const int64_t batch = std::min(options.batch, train_rows);
-      state.step > 0 && state.sums.samples != state.step * batch) {
+      state.step > 0 && state.sums.samples != std::min(state.step * batch, train_rows)) {
     refuse(fmt::format("the checkpoint is within an epoch, {} samples in {} steps, and a step of --batch {} has others",
                        state.sums.samples, state.step, batch));
   }

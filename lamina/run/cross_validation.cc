@@ -46,7 +46,7 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
   all.folds = all.fold = 0;
   all.bag = false;
   all.out_of_fold = "";
-  if (!all.group.empty()) {
+  if (!all.group.empty() && LearnsByGradient(settings)) {
     all.drop.push_back(all.group);
     all.group = "";
   }
@@ -54,10 +54,10 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
     return all;
   }
   all.split = {1, 0, 0};
-  all.split_by = "";
   if (!LearnsByGradient(settings)) {
-    return all;
+    return all;  // rows are left out by group or time still
   }
+  all.split_by = "";
   double best = 0;
   double planned = 0;
   for (const FoldResult& fold : folds) {

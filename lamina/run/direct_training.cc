@@ -9,6 +9,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/timing.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/rbf/even_rows.h"
@@ -35,11 +36,7 @@ class DirectTraining {
     if (data_.train.size() == 0) {
       throw Error(ErrorCode::kBadData, "there are no training rows");
     }
-    const Method method = MethodFrom(settings_);
-    std::optional<Network> network = method == Method::kElm             ? TrainedElm(model)
-                                     : method == Method::kNearest       ? KeptRows(model)
-                                     : method == Method::kKernelMachine ? TrainedKernels(model)
-                                                                        : TrainedFsvc();
+    std::optional<Network> network = TrainedOrStopped(model);
     History history;
     if (!network) {
       history.stop_reason = "interrupted";
@@ -47,7 +44,7 @@ class DirectTraining {
     }
     const double seconds = watch_.Elapsed_seconds();
     model.network = std::move(*network);
-    model.nearest = method == Method::kNearest ? settings_.k : 0;
+    model.nearest = MethodFrom(settings_) == Method::kNearest ? settings_.k : 0;
     model.training["method"] = std::move(found_);
     EpochRecord record = Measured(model);
     record.train_seconds = seconds;
@@ -62,6 +59,25 @@ class DirectTraining {
   }
 
  private:
+  // None where it was stopped: between parts of the work by itself, within one at a stop point (of ranks, which must
+  // agree, only between them).
+  std::optional<Network> TrainedOrStopped(const Model& model) {
+    if (ranks_ != nullptr || !callbacks_.stop_requested) {
+      return Trained(model);
+    }
+    std::optional<Network> network;
+    return StopsAt(callbacks_.stop_requested, [&] { network = Trained(model); }) ? std::nullopt : std::move(network);
+  }
+
+  std::optional<Network> Trained(const Model& model) {
+    switch (MethodFrom(settings_)) {
+      case Method::kElm: return TrainedElm(model);
+      case Method::kNearest: return KeptRows(model);
+      case Method::kKernelMachine: return TrainedKernels(model);
+      default: return TrainedFsvc();
+    }
+  }
+
   bool Stopped() const { return callbacks_.stop_requested && callbacks_.stop_requested(); }
 
   void Report(int64_t rows) {
@@ -164,6 +180,8 @@ class DirectTraining {
               {"tried", fitted.tried},
               {"search_rows", fitted.search_rows},
               {"equal_rows", fitted.equal_rows},
+              {"groups", fitted.groups},
+              {"asked_rows", fitted.asked_rows},
               {"feature_weights", machine.feature_weights}};
     if (machine.jitter > 0) {
       found_["jitter"] = machine.jitter;

@@ -9,6 +9,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/data/encode/report_text.h"
+#include "lamina/rbf/kernel_network.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/method.h"
 
@@ -183,8 +184,11 @@ std::vector<std::string> NotesOn(const TrainSession& session) {
   const EncodedSize size = SizeOf(
       session.model().preprocessor,
       train.files.empty() ? train.size() + session.validation().size() + session.test().size() : 0, train.dtype());
-  for (const std::string& note : {MemoryNote(size, session.model().preprocessor),
-                                  NewLabelsNote(session.encode_report()), session.recipe_remark()}) {
+  const bool kernels = MethodFrom(session.settings()) == Method::kKernelMachine;
+  for (const std::string& note :
+       {MemoryNote(size, session.model().preprocessor),
+        kernels ? KernelCostNote(train.size(), train.inputs(), train.targets.cols()) : std::string(),
+        NewLabelsNote(session.encode_report()), session.recipe_remark()}) {
     if (!note.empty()) {
       notes.push_back(note);
     }

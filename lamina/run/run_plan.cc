@@ -43,6 +43,9 @@ Split SplitOf(const DataOptions& options, const Table& table) {
   if (!options.split_by.empty() && options.folds.folds == 0) {
     return SplitRowsBy(table, options.split_by, rows, options.split);
   }
+  if (!options.group.empty() && options.folds.folds == 0) {
+    return SplitGroups(table, options.group, rows, options.split);
+  }
   std::vector<int32_t> strata;
   if (options.split.stratify) {
     strata = StrataOf(table, rows, TargetColumns(options.preprocess.targets).front());
@@ -123,6 +126,7 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   options.samples = settings.samples;
   options.random_samples = settings.random_samples;
   options.split_by = settings.split_by;
+  options.group = settings.group;
   options.split = SplitOptionsFrom(settings, raw.main.test.has_value(), raw.validation.has_value());
   options.preprocess = PreprocessOptionsFrom(Resolve(settings));
   if (settings.target.empty() && raw.main.target) {

@@ -45,6 +45,7 @@ struct DataOptions {
   int64_t samples = 0;  // rows used; 0: all
   bool random_samples = false;
   std::string split_by;
+  std::string group;  // as SplitGroups(); of folds theirs
   SplitOptions split;
   FoldOptions folds;
   PreprocessOptions preprocess;

@@ -321,7 +321,10 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) 
                                  .shards = settings_.shards,
                                  .ranks = ranks_,
                                  .stop_requested = callbacks.stop_requested};
-    if (!PlaceClusters(model_.network, train(), options, *backend_).complete) {
+    bool complete = false;
+    const auto place = [&] { complete = PlaceClusters(model_.network, train(), options, *backend_).complete; };
+    const bool stops = ranks_ == nullptr && callbacks.stop_requested;
+    if ((stops ? StopsAt(callbacks.stop_requested, place) : (place(), false)) || !complete) {
       History history;
       history.stop_reason = "interrupted";
       return history;
@@ -336,6 +339,11 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) 
   callbacks.stop_requested = [&stopped, ask = std::move(callbacks.stop_requested)] {
     return stopped = stopped || (ask && ask());
   };
+  if (callbacks.abandon_requested) {
+    callbacks.abandon_requested = [&stopped, ask = std::move(callbacks.abandon_requested)] {
+      return stopped = stopped || ask();
+    };
+  }
   callbacks.checkpoint = [&](TrainState&& state) {
     if (!path.empty() && IsFirst()) {
       SaveCheckpoint(path, model_, state, Fingerprint());

@@ -16,6 +16,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/leakage.h"
 #include "lamina/model/drift.h"
+#include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/run/checkpoint.h"
 #include "lamina/settings/centres.h"
@@ -178,6 +179,21 @@ void Weigh(const TrainSettings& settings, const Table& table, Dataset& rows, con
   }
 }
 
+// What a kernel machine leaves training rows out by.
+void GiveGroups(const TrainSettings& settings, const Table& table, Dataset& train) {
+  const bool grouped = !settings.group.empty();
+  if (LearnsByGradient(settings) || (!grouped && settings.split_by.empty())) {
+    return;
+  }
+  const std::string& name = grouped ? settings.group : settings.split_by;
+  const std::vector<double> keys = SplitKeys(table, name, train.rows, settings.seed, grouped ? "group" : "split-by");
+  if (grouped || table.columns[static_cast<size_t>(table.FindColumn(name))].kind == ColumnKind::kText) {
+    train.groups = NumbersOfGroups(keys);
+  } else {
+    train.times = keys;
+  }
+}
+
 // How many rows to judge by are training rows, too; `hashes`: those of training rows that are not all here.
 void CountRepeatedRows(const std::vector<uint64_t>* hashes, TrainData& data) {
   const auto count = [&](const Dataset& part) {
@@ -233,6 +249,9 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   require(validation, data.validation);
   require(test, data.test);
   Weigh(settings, raw.main.train, shared ? share.all : data.train, data.preprocessor.targets());
+  if (!shared) {
+    GiveGroups(settings, raw.main.train, data.train);
+  }
   if (!raw.main.train.is_image) {
     CountRepeatedRows(shared ? &share.all_hashes : nullptr, data);
   }

@@ -22,6 +22,7 @@ std::optional<Contestant> OnFolds(Search& search, const Trial& trial, int64_t fo
   settings.folds = folds;
   CrossValidationCallbacks callbacks;
   callbacks.train.stop_requested = stop_requested;
+  callbacks.train.abandon_requested = stop_requested;
   CrossValidation done = CrossValidate(settings, search.Raw(), callbacks);
   if (done.interrupted) {
     return std::nullopt;

@@ -92,7 +92,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   SetMonitor(resolved, model, data->validation, options);
   const auto stopped = [&] { return budget_.IsOver() || (callbacks.stop_requested && callbacks.stop_requested()); };
   if (!LearnsByGradient(settings)) {  // all of it in the first stage
-    History history = TrainDirectly(settings, *data, *backend, model, {{}, {}, stopped, {}});
+    History history = TrainDirectly(settings, *data, *backend, model, {.stop_requested = stopped});
     KeepTrained(trial, model, std::move(history), /*ended=*/true);
     return;
   }
@@ -111,6 +111,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   }
   TrainCallbacks each;
   each.stop_requested = [&] { return epochs >= until || stopped(); };
+  each.abandon_requested = callbacks.abandon_requested;
   each.epoch_done = [&](const EpochRecord& record) {
     ++epochs;
     const std::lock_guard lock(mutex_);

@@ -29,7 +29,8 @@ struct SearchView {
 /// Called from the threads of the search, one call at a time.
 struct SearchCallbacks {
   std::function<void(const SearchView&)> changed;
-  std::function<bool()> stop_requested;  // asked after every step of every trial
+  std::function<bool()> stop_requested;     // asked after every step of every trial
+  std::function<bool()> abandon_requested;  // asked within long steps: TrainCallbacks::abandon_requested
 };
 
 struct SearchResult {

@@ -182,6 +182,7 @@ SearchState::SearchState(const std::string& folder, json definition, double leas
   RequireFreeNames(folder, folder_->PathOf(kSearchFile));
   resumed_ = !folder_->WriteOnce(kSearchFile, StoredText({.definition = definition_}));
   if (resumed_) {
+    folder_->ForgetClaims();
     RequireSameDefinition(Stored(kSearchFile).value_or(StoredSearch{}).definition);
   }
 }

@@ -1,5 +1,6 @@
-// Claims, heartbeats and files that are written once. A claim is PART.claim-1; after the death of its owner the next
-// one is PART.claim-2, so that a takeover, too, is the creation of a file that only one can create.
+// Claims, heartbeats and files that are written once. A claim is PART.claim-1; whoever holds the lock of its file may
+// replace or remove it. Where files have no locks the next one is PART.claim-2, so that a takeover, too, is the
+// creation of a file that only one can create.
 #include "lamina/search/shared_folder.h"
 
 #include <dirent.h>
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <random>
 #include <utility>
@@ -101,6 +103,27 @@ class WrittenPart {
   bool renamed_ = false;
 };
 
+// All of a short file; where there is more, of no use.
+std::string ShortText(int descriptor) {
+  std::array<char, 512> text{};
+  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
+  return {text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
+}
+
+constexpr std::string_view kClaim = ".claim-";
+
+std::string ClaimName(std::string_view part, int64_t number) { return fmt::format("{}{}{}", part, kClaim, number); }
+
+// The part and the number of a name that ClaimName() could have made.
+std::optional<std::pair<std::string, int64_t>> PartOfClaim(std::string_view name) {
+  const size_t at = name.rfind(kClaim);
+  const auto number = at == std::string_view::npos ? std::nullopt : ParseInteger(name.substr(at + kClaim.size()));
+  if (!number || *number < 1) {
+    return std::nullopt;
+  }
+  return std::pair(std::string(name.substr(0, at)), *number);
+}
+
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 }  // namespace
@@ -118,7 +141,13 @@ SharedFolder::SharedFolder(std::string folder, Options options)
   }
 }
 
-SharedFolder::~SharedFolder() { StopBeating(); }
+SharedFolder::~SharedFolder() {
+  StopBeating();
+  if (!worker_.empty()) {
+    worker_.clear();  // its own claims are those of an ended worker from now on
+    ForgetClaims();
+  }
+}
 
 std::string SharedFolder::PathOf(const std::string& name) const {
   return (std::filesystem::path(folder_) / name).string();
@@ -207,9 +236,7 @@ bool SharedFolder::HasEnded(const std::string& worker) {
   if (fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {  // none of lamina's
     return true;
   }
-  std::array<char, 512> text{};
-  const ssize_t size = read(file.descriptor, text.data(), text.size());
-  const std::string beat(text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  const std::string beat = ShortText(file.descriptor);
   const bool is_here = beat.starts_with(options_.machine + " ");
   const bool nobody_holds_it = is_here && flock(file.descriptor, LOCK_EX | LOCK_NB) == 0;
   if (nobody_holds_it || IsLate(worker, beat)) {
@@ -219,24 +246,83 @@ bool SharedFolder::HasEnded(const std::string& worker) {
   return false;
 }
 
+// Anybody may have written a claim: no path is made of what it says.
+bool SharedFolder::OwnerHasEnded(const std::string& claim, int descriptor) {
+  const std::string owner = ShortText(descriptor);
+  return IsHeartbeat(owner) ? HasEnded(owner) : IsLate(PathOf(claim), owner);
+}
+
+// Whether the claim of a worker that ended is this one's now; none where that needs a file of another name.
+std::optional<bool> SharedFolder::TakeOver(const std::string& claim) {
+  const std::string path = PathOf(claim);
+  const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  if (file.descriptor < 0 && errno != ENOENT && errno != ESTALE) {
+    ThrowFileError(path, "open", errno);
+  }
+  if (file.descriptor < 0 || !OwnerHasEnded(claim, file.descriptor)) {
+    return false;
+  }
+  if (flock(file.descriptor, LOCK_EX | LOCK_NB) != 0) {
+    return errno == EWOULDBLOCK ? std::optional(false) : std::nullopt;
+  }
+  if (!IsNameOf(path, file.descriptor)) {  // another one was quicker
+    return false;
+  }
+  Replace(claim, worker_);
+  return true;
+}
+
 bool SharedFolder::Claim(const std::string& part) {
   const std::lock_guard lock(mutex_);
   BeginBeating();
-  const auto name_of = [&](int64_t number) { return fmt::format("{}.claim-{}", part, number); };
   int64_t number = 1;
-  while (Exists(PathOf(name_of(number + 1)))) {
+  while (Exists(PathOf(ClaimName(part, number + 1)))) {
     ++number;
   }
   for (;; ++number) {
-    if (WriteOnce(name_of(number), worker_)) {  // as a whole: others would wait a lease for half a name
+    const std::string claim = ClaimName(part, number);
+    if (WriteOnce(claim, worker_)) {  // as a whole: others would wait a lease for half a name
       return true;
     }
-    const std::string owner = Read(name_of(number)).value_or("");  // anybody may have written it: no path is made of it
-    const bool ended = IsHeartbeat(owner) ? HasEnded(owner) : IsLate(PathOf(name_of(number)), owner);
-    if (!ended) {
-      return false;
+    if (const std::optional<bool> taken = TakeOver(claim)) {
+      return *taken;
     }
   }
+}
+
+// The last claim of a part goes first: a part of which claim 2 is there has none that another worker may take for free.
+void SharedFolder::ForgetClaims() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, int64_t>> claims;
+  for (const std::string& name : NamesWhere([](std::string_view name) { return PartOfClaim(name).has_value(); })) {
+    claims.push_back(*PartOfClaim(name));
+  }
+  std::sort(claims.begin(), claims.end(), std::greater<>());
+  for (const auto& [part, number] : claims) {
+    const std::string path = PathOf(ClaimName(part, number));
+    const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    struct stat info {};
+    if (file.descriptor < 0 || fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+      continue;
+    }
+    const std::string owner = ShortText(file.descriptor);
+    if (IsHeartbeat(owner) && HasEnded(owner) && flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 &&
+        IsNameOf(path, file.descriptor) && !Exists(PathOf(ClaimName(part, number + 1)))) {
+      unlink(path.c_str());
+    }
+  }
+}
+
+// Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
+std::vector<std::string> SharedFolder::NamesWhere(const std::function<bool(std::string_view)>& which) const {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder_.c_str()), closedir);
+  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
+    if (which(entry->d_name)) {
+      names.emplace_back(entry->d_name);
+    }
+  }
+  return names;
 }
 
 bool SharedFolder::WriteOnce(const std::string& name, const std::string& content) {
@@ -271,15 +357,8 @@ void SharedFolder::Replace(const std::string& name, const std::string& content) 
 
 int SharedFolder::Others() {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> workers;
-  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder_.c_str()), closedir);
-  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
-    const std::string_view name = entry->d_name;
-    if (IsHeartbeat(name) && name != worker_) {
-      workers.emplace_back(name);
-    }
-  }
+  const std::vector<std::string> workers =
+      NamesWhere([&](std::string_view name) { return IsHeartbeat(name) && name != worker_; });
   return static_cast<int>(
       std::count_if(workers.begin(), workers.end(), [&](const std::string& name) { return !HasEnded(name); }));
 }

@@ -11,16 +11,19 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace lamina {
 
 /// Each worker has a file that it changes every few seconds, its heartbeat; a part of the work is claimed by creating a
 /// file that names the worker, as a whole. Whoever wants a claimed part watches the owner's heartbeat: one that did not
-/// change for the lease, on the watcher's own steady clock, has died, and the next claim of the part is open to all.
+/// change for the lease, on the watcher's own steady clock, has died, and its claim is taken over: replaced by whoever
+/// holds the lock of its file. Claims of those that ended are forgotten when a worker comes or goes.
 /// Clocks of hosts are never compared. On the owner's machine a death shows at once (the heartbeat is locked), and a
 /// worker that ends removes its heartbeat. A claim saves work and is no lock: an owner that only slept may finish a
 /// part twice, so results are written once (WriteOnce) and the first one counts. Needs exclusive creation of files and
-/// hard links, which NFS has. With renames alone a part may be claimed, and done, twice. Thread-safe.
+/// hard links, which NFS has; without locks the next claim of a dead worker's part is a further file. With renames
+/// alone a part may be claimed, and done, twice. Thread-safe.
 class SharedFolder {
  public:
   struct Options {
@@ -46,6 +49,8 @@ class SharedFolder {
   std::optional<std::string> Read(const std::string& name) const;
   /// How many other workers are there; the heartbeats of those that died on this machine are removed.
   int Others();
+  /// Removes the claims of workers that ended. Done by the destructor, too.
+  void ForgetClaims();
   std::string PathOf(const std::string& name) const;
   /// Whether the file that shows a worker alive could be named so.
   static bool IsHeartbeat(std::string_view name);
@@ -61,6 +66,9 @@ class SharedFolder {
   void StopBeating();
   void Beat();
   bool HasEnded(const std::string& worker);
+  bool OwnerHasEnded(const std::string& claim, int descriptor);
+  std::optional<bool> TakeOver(const std::string& claim);
+  std::vector<std::string> NamesWhere(const std::function<bool(std::string_view)>& which) const;
   bool IsLate(const std::string& key, const std::string& beat);
 
   std::string folder_;

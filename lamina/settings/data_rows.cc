@@ -48,8 +48,7 @@ std::vector<Row> TableRows() {
           {.of_columns = true, .basic = "Columns to leave out"}),
       Row("use", &S::use,
           "Columns to use although they look useless: the same value everywhere, identifiers, free text (others of "
-          "that "
-          "kind are left out, which is said)",
+          "that kind are left out, which is said)",
           {.of_columns = true}),
       Row("select", &S::select,
           "Which columns of numbers are inputs: all; telling: those that tell of the target by themselves in the "
@@ -107,8 +106,7 @@ std::vector<Row> GapRows() {
           {.choices = &Names<kMissing>}),
       Row("missing-indicator", &S::missing_indicator,
           "One more input for every column that lacks values in training rows, 1 where the value is missing: yes, no, "
-          "or "
-          "auto: where they are a hundredth of 500 rows or more",
+          "or auto: where they are a hundredth of 500 rows or more",
           {.choices = &Names<kHeaders>,
            .effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
            .effect_text = "Where missing values are filled in",
@@ -163,7 +161,9 @@ std::vector<Row> SplitRows() {
           {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
       Row("split-by", &S::split_by,
           "Split by this column instead of at random: numbers and dates in their order, the last ones are the test; "
-          "text with whole categories together",
+          "text with whole categories together. --method rfm leaves categories out as a whole, and answers ordered "
+          "rows "
+          "by earlier ones",
           {.trials = kSame, .of_columns = true})};
 }
 

@@ -41,8 +41,10 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           "them see columns as encoded by all rows",
           {.effect = &HasFolds, .trials = kSame}),
       Row("group", &S::group,
-          "--folds: rows with the same value in this column stay together; the column itself is no input",
-          {.effect = &HasFolds, .trials = kSame, .of_columns = true}),
+          "Rows with the same value in this column stay together: in folds, in the split, and where --method rfm "
+          "leaves "
+          "rows out; the column itself is no input",
+          {.trials = kSame, .of_columns = true}),
       Row("out-of-fold", &S::out_of_fold,
           "--folds: write the answer to every row by the model that has not seen it to this file, as CSV",
           {.effect = &HasFolds, .trials = InTrials::kOutside, .writes = true}),

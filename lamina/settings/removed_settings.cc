@@ -35,18 +35,24 @@ const RemovedSetting* FindRemoved(std::string_view name, std::string_view value)
   return found == std::end(kRemoved) ? nullptr : found;
 }
 
-void RefuseRemoved(const nlohmann::json& settings, const std::string& file) {
+std::vector<const RemovedSetting*> RemovedIn(const nlohmann::json& settings) {
+  std::vector<const RemovedSetting*> found;
   for (const RemovedSetting& row : kRemoved) {
     const auto stored = settings.find(row.name);
-    const bool asks =
-        stored != settings.end() && (row.value.empty() ? stored->is_number() && *stored != 0 : *stored == row.value);
-    if (asks) {
-      throw Error(ErrorCode::kBadModel, fmt::format("its run was trained with what is gone; {}", row.Text()),
-                  {.file = file,
-                   .value = stored->dump(),
-                   .remedy = "Train anew, or go on with the lamina that wrote it.",
-                   .setting = std::string(row.name)});
+    if (stored != settings.end() && (row.value.empty() ? stored->is_number() && *stored != 0 : *stored == row.value)) {
+      found.push_back(&row);
     }
+  }
+  return found;
+}
+
+void RefuseRemoved(const nlohmann::json& settings, const std::string& file) {
+  for (const RemovedSetting* row : RemovedIn(settings)) {
+    throw Error(ErrorCode::kBadModel, fmt::format("its run was trained with what is gone; {}", row->Text()),
+                {.file = file,
+                 .value = settings.at(row->name).dump(),
+                 .remedy = "Train anew, or go on with the lamina that wrote it.",
+                 .setting = std::string(row->name)});
   }
 }
 

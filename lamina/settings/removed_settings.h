@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lamina {
 
@@ -22,6 +23,9 @@ std::span<const RemovedSetting> RemovedSettings();
 
 /// Null for what was not removed. `value`: of the setting, where that is to be asked, too.
 const RemovedSetting* FindRemoved(std::string_view name, std::string_view value = "");
+
+/// Those that settings which an earlier version stored ask for.
+std::vector<const RemovedSetting*> RemovedIn(const nlohmann::json& settings);
 
 /// Throws Error(kBadModel) where settings that an earlier version stored ask for what is gone: training would go on
 /// otherwise than it began.

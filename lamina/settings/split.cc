@@ -137,11 +137,12 @@ std::vector<double> SplitKeys(const Table& table, const std::string& name, std::
   return keys;
 }
 
-Split SplitRowsBy(const Table& table, const std::string& name, std::span<const int64_t> rows,
-                  const SplitOptions& options) {
+namespace {
+
+// Rows in the order of `keys`, cut where those change.
+Split CutByKeys(const Table& table, const std::string& name, std::span<const int64_t> rows,
+                const std::vector<double>& keys, const SplitOptions& options, const std::string& flag) {
   const Ratios ratios = CheckedRatios(options);
-  const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
-  const std::vector<double> keys = SplitKeys(table, name, rows, options.seed, "split-by");
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
@@ -167,13 +168,50 @@ Split SplitRowsBy(const Table& table, const std::string& name, std::span<const i
       part.push_back(rows[order[static_cast<size_t>(i)]]);
     }
     if (ratio > 0 && part.empty()) {
-      throw Error(ErrorCode::kInvalidArgument, "--split-by: this column has too few different values for the parts",
-                  {.file = table.source, .column = column.name, .remedy = "Choose other shares or another column."});
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("--{}: this column has too few different values for the parts", flag),
+                  {.file = table.source, .column = name, .remedy = "Choose other shares or another column."});
     }
   };
   take(split.train, 0, first, ratios[0]);
   take(split.validation, first, second, ratios[1]);
   take(split.test, second, std::ssize(order), ratios[2]);
+  return split;
+}
+
+// Of numbers the place of each value in a random order, as categories have it.
+void ShuffleValues(uint64_t seed, std::vector<double>& keys) {
+  std::vector<double> values = keys;
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  std::vector<double> places(values.size());
+  std::iota(places.begin(), places.end(), 0.0);
+  Random(seed, kSplitStream).Shuffle(std::span(places));
+  for (double& key : keys) {
+    key = places[static_cast<size_t>(std::lower_bound(values.begin(), values.end(), key) - values.begin())];
+  }
+}
+
+}  // namespace
+
+Split SplitRowsBy(const Table& table, const std::string& name, std::span<const int64_t> rows,
+                  const SplitOptions& options) {
+  return CutByKeys(table, name, rows, SplitKeys(table, name, rows, options.seed, "split-by"), options, "split-by");
+}
+
+Split SplitGroups(const Table& table, const std::string& name, std::span<const int64_t> rows,
+                  const SplitOptions& options) {
+  std::vector<double> keys = SplitKeys(table, name, rows, options.seed, "group");
+  ShuffleValues(options.seed, keys);
+  Split split = CutByKeys(table, name, rows, keys, options, "group");
+  Random random(options.seed, kSplitStream);
+  for (auto* part : {&split.train, &split.validation, &split.test}) {
+    if (options.shuffle) {
+      random.Shuffle(std::span(*part));
+    } else {
+      std::sort(part->begin(), part->end());
+    }
+  }
   return split;
 }
 

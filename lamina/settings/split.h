@@ -37,6 +37,11 @@ Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, 
 Split SplitRowsBy(const Table& table, const std::string& column, std::span<const int64_t> rows,
                   const SplitOptions& options);
 
+/// Likewise, but numbers and dates are values as categories are: rows of equal ones stay together, and where they go is
+/// random. Rows within a part are shuffled if options.shuffle, else ascending.
+Split SplitGroups(const Table& table, const std::string& column, std::span<const int64_t> rows,
+                  const SplitOptions& options);
+
 /// What rows are ordered by in a column: the number, or the place of its category in a random order. Throws Error,
 /// naming `flag`, where a value is missing.
 std::vector<double> SplitKeys(const Table& table, const std::string& column, std::span<const int64_t> rows,

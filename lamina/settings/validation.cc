@@ -35,7 +35,7 @@ void ValidateSplit(const TrainSettings& settings) {
 
 void ValidateFolds(const TrainSettings& settings) {
   if (settings.folds == 0) {
-    for (const char* name : {"fold", "bag", "group", "out-of-fold"}) {
+    for (const char* name : {"fold", "bag", "out-of-fold"}) {
       if (SettingText(settings, name) != SettingText(TrainSettings(), name)) {
         RefuseSetting(name, fmt::format("--{} needs --folds", name), "", "Give --folds 5, for example.");
       }
@@ -49,9 +49,6 @@ void ValidateFolds(const TrainSettings& settings) {
   if (settings.split.size() == 3 && settings.split[2] > 0) {
     RefuseSetting("split", "--folds tests every row once: --split has no test rows to choose",
                   FieldText(&settings.split), "Give two shares and 0, such as 0.8,0.2,0.");
-  }
-  if (!settings.group.empty() && !settings.split_by.empty()) {
-    RefuseSetting("group", "--group and --split-by contradict each other", "", "Leave one of them out.");
   }
   if (!settings.checkpoint.empty() && settings.fold == 0) {
     RefuseSetting("checkpoint", "--folds is several runs, and a checkpoint is of one", settings.checkpoint,
@@ -116,8 +113,13 @@ void ValidateColumns(const TrainSettings& settings) {
     RefuseSetting("derive", "--derive needs --target", "",
                   "Derived columns stand behind the others, so that the last column may not be meant.");
   }
-  if (!settings.split_by.empty() && settings.stratify) {
-    RefuseSetting("split-by", "--split-by and --stratify contradict each other", "", "Leave one of them out.");
+  if (!settings.group.empty() && !settings.split_by.empty()) {
+    RefuseSetting("group", "--group and --split-by contradict each other", "", "Leave one of them out.");
+  }
+  const bool of_group = !settings.group.empty() && settings.folds == 0;
+  if ((!settings.split_by.empty() || of_group) && settings.stratify) {
+    const char* const name = of_group ? "group" : "split-by";
+    RefuseSetting(name, fmt::format("--{} and --stratify contradict each other", name), "", "Leave one of them out.");
   }
 }
 

@@ -20,6 +20,7 @@
 #include "lamina/measure/train_benchmark.h"
 #include "lamina/measure/train_timer.h"
 #include "lamina/study/matrix_peers.h"
+#include "lamina/study/matrix_start.h"
 #include "lamina/tune/pass_run.h"
 
 namespace lamina {
@@ -55,7 +56,9 @@ class MatrixRun {
     result_.all_verified = true;
     Layers();
     Training();
+    Steps();
     Answers();
+    Starts();
     Limits();
     if (peers_ != nullptr) {
       report.tables.push_back(std::move(races_));
@@ -166,6 +169,62 @@ class MatrixRun {
     result_.report.tables.push_back(std::move(table));
   }
 
+  void Steps() {
+    ReportTable table{.id = "steps",
+                      .title = "Training steps of named networks (Adam)",
+                      .columns = {{"step", "Step"},
+                                  {"network", "Network"},
+                                  {"batch", "Batch"},
+                                  {"us_one", "us, one thread"},
+                                  {"us_all", "us, all"},
+                                  {"gain", "Gain"},
+                                  {"share_of_peak", "Share of the FMA peak, %"},
+                                  {"verified", "Verified"}}};
+    for (const MatrixStep& step : options_.steps) {
+      if (Stopped()) {
+        break;
+      }
+      TrainBenchmarkCase work = step.work;
+      double microseconds[2] = {};
+      double share = 0;
+      bool verified = true;
+      for (size_t i = 0; i < thread_counts_.size(); ++i) {
+        work.threads = thread_counts_[i];
+        const TrainBenchmarkResult found =
+            BenchmarkTraining(work, {.rounds = options_.rounds, .round_seconds = options_.round_seconds});
+        microseconds[i] = 1e6 * static_cast<double>(work.batch) / found.samples_per_second;
+        verified = verified && found.verified;
+        share = found.gflops * 1e9 / 2 / SynapseLimit({Synapse::kDot, work.dtype}, thread_counts_[i]);
+      }
+      const double all = microseconds[thread_counts_.size() - 1];
+      table.rows.push_back({step.name, work.ShapeText(), ReportCell::Whole(work.batch), microseconds[0], all,
+                            microseconds[0] / all, 100 * share, Verified(verified)});
+      Say(fmt::format("{}, {}, batch {}: {:.4g} us, {:.0f} % of the peak", step.name, work.ShapeText(), work.batch, all,
+                      100 * share));
+      if (step.raced) {
+        RaceStep(step);
+      }
+    }
+    result_.report.tables.push_back(std::move(table));
+  }
+
+  void Starts() {
+    if (options_.program.empty() || Stopped()) {
+      return;
+    }
+    ReportTable table{
+        .id = "start",
+        .title = "A program from its start to its end",
+        .columns = {
+            {"program", "Program"}, {"median_ms", "Median, ms"}, {"least_ms", "Least, ms"}, {"verified", "Verified"}}};
+    for (const ProgramStart& start : MeasureStarts(options_.program, 4 * options_.rounds, options_.stop_requested)) {
+      table.rows.push_back(
+          {start.what, 1e3 * start.median_seconds, 1e3 * start.least_seconds, Verified(start.verified)});
+      Say(fmt::format("{}: {:.3g} ms from start to end", start.what, 1e3 * start.median_seconds));
+    }
+    result_.report.tables.push_back(std::move(table));
+  }
+
   // The peers beside lamina, in the same turns.
   void Race(const std::string& title, const std::string& work, const std::function<double()>& lamina) {
     if (peers_ == nullptr || Stopped()) {
@@ -196,21 +255,33 @@ class MatrixRun {
            MatrixPeers::Training(net, batch), [&] { return timer.Round(options_.round_seconds) * kBenchmarkRows; });
     }
   }
+  void RaceStep(const MatrixStep& step) {
+    if (peers_ != nullptr && !Stopped()) {
+      TrainBenchmarkCase work = step.work;
+      work.threads = threads_;
+      const Dataset rows = RandomRows(work.shape.front(), work.shape.back(), work.dtype);
+      TrainTimer timer(work, rows);
+      Race(fmt::format("{}, {}, a step of {} rows", step.name, work.ShapeText(), work.batch), PeerStep(work),
+           [&] { return timer.Round(options_.round_seconds) * static_cast<double>(work.batch); });
+    }
+  }
   void RaceRow(const std::vector<int64_t>& net) {
     const PredictBenchmarkCase work{.shape = net};
     Race(fmt::format("one row, {}, one thread", work.ShapeText()), MatrixPeers::Row(net),
          [&] { return BenchmarkPrediction(work, {.seconds = options_.round_seconds}).median_seconds; });
   }
 
-  static Dataset RandomRows(int64_t inputs, int64_t classes) {
+  static Dataset RandomRows(int64_t inputs, int64_t classes, DType dtype = DType::kF32) {
     Dataset rows;
-    rows.features = Matrix(kBenchmarkRows, inputs, DType::kF32);
-    rows.targets = Matrix(kBenchmarkRows, classes, DType::kF32);
+    rows.features = Matrix(kBenchmarkRows, inputs, dtype);
+    rows.targets = Matrix(kBenchmarkRows, classes, dtype);
     Random random(1);
-    for (int64_t i = 0; i < kBenchmarkRows; ++i) {
-      std::generate_n(rows.features.Row<float>(i), inputs, [&] { return static_cast<float>(random.Uniform()); });
-      rows.targets.Row<float>(i)[random.Below(static_cast<uint64_t>(classes))] = 1;
-    }
+    DispatchFloat(dtype, [&]<class T>(T) {
+      for (int64_t i = 0; i < kBenchmarkRows; ++i) {
+        std::generate_n(rows.features.Row<T>(i), inputs, [&] { return static_cast<T>(random.Uniform()); });
+        rows.targets.Row<T>(i)[random.Below(static_cast<uint64_t>(classes))] = 1;
+      }
+    });
     return rows;
   }
 
@@ -223,21 +294,21 @@ class MatrixRun {
                                   {"median_us", "Median, us"},
                                   {"p99_us", "99 %, us"},
                                   {"verified", "Verified"}}};
-    if (!options_.nets.empty()) {
-      RaceRow(options_.nets.front());
-    }
-    for (const double zeros : {0.0, kSparse}) {
-      for (const WeightStorage weights : options_.weights) {
-        if (Stopped() || options_.nets.empty()) {
-          break;
+    for (const std::vector<int64_t>& net : options_.rows) {
+      RaceRow(net);
+      for (const double zeros : {0.0, kSparse}) {
+        for (const WeightStorage weights : options_.weights) {
+          if (Stopped()) {
+            break;
+          }
+          const PredictBenchmarkCase work{.shape = net, .weights = weights, .zeros = zeros};
+          const PredictBenchmarkResult found =
+              BenchmarkPrediction(work, {.seconds = options_.rounds * options_.round_seconds});
+          table.rows.push_back({work.ShapeText(), std::string(WeightStorageName(weights)), 100 * zeros,
+                                1e6 * found.median_seconds, 1e6 * found.p99_seconds, Verified(found.verified)});
+          Say(fmt::format("{}, weights {}, {:.0f} % zeros: {:.4g} us", work.ShapeText(), WeightStorageName(weights),
+                          100 * zeros, 1e6 * found.median_seconds));
         }
-        PredictBenchmarkCase work{.shape = options_.nets.front(), .weights = weights, .zeros = zeros};
-        const PredictBenchmarkResult found =
-            BenchmarkPrediction(work, {.seconds = options_.rounds * options_.round_seconds});
-        table.rows.push_back({work.ShapeText(), std::string(WeightStorageName(weights)), 100 * zeros,
-                              1e6 * found.median_seconds, 1e6 * found.p99_seconds, Verified(found.verified)});
-        Say(fmt::format("{}, weights {}, {:.0f} % zeros: {:.4g} us", work.ShapeText(), WeightStorageName(weights),
-                        100 * zeros, 1e6 * found.median_seconds));
       }
     }
     result_.report.tables.push_back(std::move(table));
@@ -284,41 +355,7 @@ class MatrixRun {
                          "compared with double precision before they are timed."};
 };
 
-std::vector<Problem> Problems(std::initializer_list<const char*> texts) {
-  std::vector<Problem> problems;
-  std::transform(texts.begin(), texts.end(), std::back_inserter(problems),
-                 [](const char* text) { return Problem::Parse(text); });
-  return problems;
-}
-
 }  // namespace
-
-MatrixOptions MatrixOptions::Usual() {
-  return {.layers =
-              Problems({"dot-tanh:f32:forward:1x1024x784", "dot-tanh:f32:forward:16x1024x784",
-                        "dot-tanh:f32:forward:128x1024x784", "dot-tanh:f32:forward:1024x1024x784",
-                        "dot-tanh:f32:input_gradient:16x1024x784", "dot-tanh:f32:input_gradient:128x1024x784",
-                        "dot-tanh:f32:weight_gradient:16x1024x784", "dot-tanh:f32:weight_gradient:128x1024x784",
-                        "dot-tanh:f32:weight_gradient:1024x1024x784", "dot-tanh:f32:forward:4095x4097x1023",
-                        "dot-tanh:f32:forward:17x100003x65", "dot-tanh:bf16:forward:1024x1024x784",
-                        "l1-triangle:f32:forward:1024x1024x784", "l1-triangle:f32-fast:forward:1024x1024x784",
-                        "l1-triangle:f32:input_gradient:1024x1024x784", "l1-triangle:f32:weight_gradient:1024x1024x784",
-                        "l1-triangle:u8:forward:1024x1024x784", "l1-triangle:f64:forward:1024x1024x784"}),
-          .nets = {{784, 1024, 10}, {784, 1024, 1024, 10}},
-          .batches = {16, 128, 1024, 4096},
-          .weights = {WeightStorage::kExact, WeightStorage::kBF16, WeightStorage::kI8}};
-}
-
-MatrixOptions MatrixOptions::Quick() {
-  MatrixOptions quick;
-  quick.layers = Problems({"dot-tanh:f32:forward:128x256x256", "l1-triangle:f32:forward:128x256x256"});
-  quick.nets = {{64, 128, 10}};
-  quick.batches = {16, 128};
-  quick.weights = {WeightStorage::kExact, WeightStorage::kI8};
-  quick.rounds = 3;
-  quick.round_seconds = 0.02;
-  return quick;
-}
 
 MatrixResult MeasureMatrix(const MatrixOptions& options) { return MatrixRun(options).Measure(); }
 

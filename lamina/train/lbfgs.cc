@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "lamina/base/abandon.h"
 #include "lamina/base/error.h"
 
 namespace lamina {
@@ -152,6 +153,9 @@ int64_t Lbfgs::Step(const TrainingSteps& work, int64_t iteration) {
   AlignedBuffer& last_gradient = states_[2 * kPairs + 1];
   const Vector w = Read(executor_.parameters());
   const Point here = Evaluate(work, w, work.sums);
+  if (Abandoned()) {
+    return 0;
+  }
   if (!std::isfinite(here.value)) {
     return 1;  // whoever reads the sums says so
   }
@@ -185,6 +189,10 @@ int64_t Lbfgs::Step(const TrainingSteps& work, int64_t iteration) {
     const LossSums none;
     backend_.Upload(own_sums_->data(), &none, sizeof(none));
     const Point there = Evaluate(work, tried, static_cast<LossSums*>(own_sums_->data()));
+    if (Abandoned()) {  // the pair is put where it is now once more when the step is done again
+      SetParameters(w);
+      return 0;
+    }
     if (!(there.value <= here.value + kDecrease * step * slope + rounding)) {  // NaN, too
       high = step;
     } else {

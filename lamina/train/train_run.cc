@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "lamina/base/abandon.h"
 #include "lamina/base/nan.h"
 #include "lamina/train/divergence.h"
 #include "lamina/train/monitored.h"
@@ -54,7 +55,8 @@ TrainRun::TrainRun(Network& network_in, const Backend& backend_in, const TrainOp
       train(train_set, backend, rows.own_batch(), rows.own_window()),
       validation(validation_set == nullptr
                      ? nullptr
-                     : std::make_unique<DataFeed>(*validation_set, backend, evaluation_batch, WindowOfValidation())) {
+                     : std::make_unique<DataFeed>(*validation_set, backend, evaluation_batch, WindowOfValidation())),
+      backup(executor, backend, /*copies=*/lbfgs == nullptr) {
   if (callbacks.stop_requested) {
     stop = [this] {
       const Stopwatch watch;
@@ -89,7 +91,8 @@ void TrainRun::SaveCheckpoint() const {
 }
 
 void TrainRun::Resume() {
-  if (state.step >= steps || state.sums.samples != state.step * batch) {
+  // A run that was stopped while it validated has all steps of its epoch behind it.
+  if (state.step > steps || state.sums.samples != std::min(state.step * batch, rows.rows())) {
     throw Error(
         ErrorCode::kBadModel,
         fmt::format("the saved training state (step {} of an epoch, after {} samples) is of another --batch or other "
@@ -108,6 +111,33 @@ void TrainRun::Resume() {
   }
 }
 
+// The rate of a step of this epoch, where it is another at every step.
+double TrainRun::StepRate(int64_t step, double epoch_rate) const {
+  const auto all = static_cast<double>(options.epochs * steps);
+  return StepRateAt(options.schedule, options.rule.learning_rate, epoch_rate,
+                    (static_cast<double>(state.epoch * steps + step) + 0.5) / all);
+}
+
+// Steps that are called off in the middle were not done.
+int64_t TrainRun::RunSteps(const TrainingSteps& work) {
+  std::optional<AbandonScope> scope;
+  LossSums before;
+  const bool asks = callbacks.abandon_requested && ranks == nullptr && backend.space() == Space::kHost;
+  if (asks && backup.Keep(step_seconds)) {
+    before = ReadSums();
+    scope.emplace(callbacks.abandon_requested);
+  }
+  const int64_t done = sharded != nullptr ? sharded->Steps(work)
+                       : lbfgs != nullptr ? lbfgs->Step(work, state.updates)
+                                          : executor.Steps(work);
+  if (scope && scope->told()) {
+    backup.Restore();
+    WriteSums(before);
+    return 0;
+  }
+  return done;
+}
+
 bool TrainRun::RunChunk(UpdateRule rule) {
   TrainingSteps work;
   rows.Load(state.step, chunk, train, work);
@@ -116,10 +146,8 @@ bool TrainRun::RunChunk(UpdateRule rule) {
   work.rule = rule;
   if (ChangesBySteps(options.schedule)) {
     rates.clear();
-    const auto all = static_cast<double>(options.epochs * steps);
-    for (int64_t step = state.epoch * steps + state.step; std::ssize(rates) < work.count(); ++step) {
-      rates.push_back(StepRateAt(options.schedule, options.rule.learning_rate, rule.learning_rate,
-                                 (static_cast<double>(step) + 0.5) / all));
+    for (int64_t step = state.step; std::ssize(rates) < work.count(); ++step) {
+      rates.push_back(StepRate(step, rule.learning_rate));
     }
     work.rates = rates.data();
   }
@@ -128,10 +156,9 @@ bool TrainRun::RunChunk(UpdateRule rule) {
   const double waited_before = waited_seconds;
   const Stopwatch watch;
   const int64_t asked = work.count();
-  const int64_t done = sharded != nullptr ? sharded->Steps(work)
-                       : lbfgs != nullptr ? lbfgs->Step(work, state.updates)
-                                          : executor.Steps(work);
+  const int64_t done = RunSteps(work);
   const double seconds = watch.Elapsed_seconds() - (waited_seconds - waited_before);
+  step_seconds = seconds / static_cast<double>(std::max<int64_t>(1, done));
   if (sharded != nullptr) {  // step after step: ranks must not count by their own clocks
   } else if (seconds < kChunk_seconds / 2 && asked == chunk) {
     chunk *= 2;
@@ -165,7 +192,9 @@ void TrainRun::StoreKept() {
 }
 
 void TrainRun::ReportProgress() {
-  if (!callbacks.progress || (since_progress.Elapsed_seconds() < kProgressInterval_seconds && state.step != steps)) {
+  const bool any = state.step > 0;  // not where the first step was called off
+  if (!callbacks.progress || !any ||
+      (since_progress.Elapsed_seconds() < kProgressInterval_seconds && state.step != steps)) {
     return;
   }
   since_progress.Restart();
@@ -200,13 +229,22 @@ bool TrainRun::TrainEpoch() {
   return true;
 }
 
+// What is stopped while it validates has all steps of the epoch behind it.
+std::optional<EpochRecord> TrainRun::RunEpoch() {
+  if (!TrainEpoch()) {
+    return std::nullopt;
+  }
+  EpochRecord record = TrainRecord();
+  return Validate(record) ? std::optional(record) : std::nullopt;
+}
+
 EpochRecord TrainRun::TrainRecord() const {
   EpochRecord record;
   record.epoch = state.epoch + 1;
   record.learning_rate =
       LearningRateAt(options.schedule, options.rule.learning_rate, state.epoch, options.epochs, state.reductions);
-  if (!rates.empty()) {
-    record.learning_rate = rates.back();
+  if (ChangesBySteps(options.schedule)) {
+    record.learning_rate = StepRate(steps - 1, record.learning_rate);
   }
   record.train_loss = state.sums.loss / state.sums.weight;
   record.train_accuracy = train.is_classification()
@@ -217,11 +255,12 @@ EpochRecord TrainRun::TrainRecord() const {
   return record;
 }
 
-void TrainRun::Validate(EpochRecord& record) {
+bool TrainRun::Validate(EpochRecord& record) {
   record.validation_loss = record.validation_accuracy = record.monitored = kNaN;
   if (validation == nullptr) {
-    return;
+    return true;
   }
+  const AbandonScope scope(ranks == nullptr ? callbacks.abandon_requested : nullptr);
   const Stopwatch watch;
   const auto evaluate = [&](int64_t begin) {
     TrainingSteps rows;
@@ -241,10 +280,13 @@ void TrainRun::Validate(EpochRecord& record) {
       return ReadSums();
     });
   } else {
-    for (int64_t begin = 0; begin < validation->rows();) {
+    for (int64_t begin = 0; begin < validation->rows() && !Abandoned();) {
       begin = evaluate(begin);
     }
     sums = ReadSums();
+  }
+  if (scope.told()) {
+    return false;
   }
   record.validation_loss = sums.loss / sums.weight;
   if (validation->is_classification()) {
@@ -255,6 +297,7 @@ void TrainRun::Validate(EpochRecord& record) {
     ThrowDiverged(record.validation_loss, "the validation loss");
   }
   record.monitored = Monitored(options, executor, validation->dataset());
+  return !scope.told();
 }
 
 void TrainRun::FinishEpoch(EpochRecord& record) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lamina/base/timing.h"
@@ -12,6 +14,7 @@
 #include "lamina/train/data_feed.h"
 #include "lamina/train/epoch_rows.h"
 #include "lamina/train/lbfgs.h"
+#include "lamina/train/step_backup.h"
 #include "lamina/train/train_callbacks.h"
 #include "lamina/train/train_options.h"
 
@@ -23,12 +26,15 @@ struct TrainRun {
 
   /// Goes on from `state`, which a checkpoint gave. Throws Error(kBadModel) where it is of other rows or another batch.
   void Resume();
-  /// False when stopped in the middle.
+  /// Steps and validation; none when stopped in the middle of either.
+  std::optional<EpochRecord> RunEpoch();
   bool TrainEpoch();
   /// Runs some of the steps left, and fits `chunk`, their number, to kChunk_seconds. True if it ended early.
   bool RunChunk(UpdateRule rule);
+  int64_t RunSteps(const TrainingSteps& work);
+  double StepRate(int64_t step, double epoch_rate) const;
   EpochRecord TrainRecord() const;
-  void Validate(EpochRecord& record);
+  bool Validate(EpochRecord& record);
   void FinishEpoch(EpochRecord& record);
   [[noreturn]] void ThrowDiverged(double value, const char* which) const;
   void RequireFinite(const AlignedBuffer& parameters) const;
@@ -71,6 +77,8 @@ struct TrainRun {
   std::unique_ptr<DataFeed> validation;
   std::vector<double> rates;  // of the steps handed over last, where they differ
   int64_t chunk = 1;          // steps handed over at once
+  StepBackup backup;
+  double step_seconds = std::numeric_limits<double>::infinity();  // of the last step
   Stopwatch since_progress;
   std::function<bool()> stop;  // callbacks.stop_requested, timed; empty where that is
   double waited_seconds = 0;   // for its answers in this epoch

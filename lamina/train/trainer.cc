@@ -1,6 +1,7 @@
 // The training loop.
 #include "lamina/train/trainer.h"
 
+#include <optional>
 #include <utility>
 
 #include "lamina/base/check.h"
@@ -55,19 +56,18 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       state_.history.stop_reason = "early_stopping";
       break;
     }
-    if (!run.TrainEpoch()) {
+    std::optional<EpochRecord> record = run.RunEpoch();
+    if (!record) {
       state_.history.stop_reason = "interrupted";
       run.SaveCheckpoint();
       break;
     }
-    EpochRecord record = run.TrainRecord();
-    run.Validate(record);
-    run.FinishEpoch(record);
+    run.FinishEpoch(*record);
     if (callbacks.answers) {
       callbacks.answers(run.executor.FoldedParameters());
     }
     if (callbacks.epoch_done) {
-      callbacks.epoch_done(record);
+      callbacks.epoch_done(*record);
     }
     if (run.lbfgs != nullptr && run.lbfgs->converged()) {
       state_.history.stop_reason = "converged";

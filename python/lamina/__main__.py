@@ -18,7 +18,8 @@ def _flags(given: list[str], parser: argparse.ArgumentParser) -> dict[str, str |
     while place < len(given):
         flag, equals, value = given[place].partition("=")
         place += 1
-        if not flag.startswith("--") or flag[2:] not in _core.setting_names():
+        known = (*_core.setting_names(), *_core.removed_names())  # train() says what became of the latter
+        if not flag.startswith("--") or flag[2:] not in known:
             parser.error(f"unknown argument: {shown(flag)}. The settings are: {', '.join(_core.setting_names())}")
         if equals:
             settings[flag[2:]] = value

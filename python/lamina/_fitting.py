@@ -111,6 +111,7 @@ class Rows:
     targets: Array | None  # (rows, outputs), or
     labels: Array | None  # a class a row
     weights: Array | None
+    groups: Array | None = None  # whole numbers, for who leaves rows out by them
 
     def take(self, rows: Array) -> Rows:
         """Some of them."""
@@ -118,7 +119,7 @@ class Rows:
         def part(whole: Array | None) -> Array | None:
             return None if whole is None else whole[rows]
 
-        return Rows(self.x[rows], part(self.targets), part(self.labels), part(self.weights))
+        return Rows(self.x[rows], part(self.targets), part(self.labels), part(self.weights), part(self.groups))
 
     def dataset(self, scaling: Scaling | None, dtype: str, outputs: int) -> _core.Dataset:
         """Scaled copies for the library."""

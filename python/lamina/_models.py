@@ -109,6 +109,13 @@ class Model:
         """How it was trained: settings by their names, and what came out."""
         return dict(json.loads(self._core.training) or {})
 
+    @property
+    def column_weights(self) -> dict[str, float]:
+        """How much each column counts in the distances of a kernel machine (``method="rfm"``), the largest 1, as it has
+        learned: an importance at no cost. Empty for other models."""
+        weights: list[float] = self._core.learned_weights
+        return dict(zip(self.columns, weights))
+
     def _answers(
         self,
         table: Any,

@@ -59,7 +59,7 @@ def in_python(text: str) -> str:
         flag, value = found[1], found[2]
         if flag in _OTHER:
             return _OTHER[flag] + ("" if value is None else f" {value}")
-        if flag not in _core.setting_names():
+        if flag not in _core.setting_names() and flag not in _core.removed_names():
             return found[0]
         name = flag.replace("-", "_")
         ends = found.string[found.end() :].startswith(")")  # "(else --missing-indicator no)"

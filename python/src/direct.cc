@@ -99,9 +99,19 @@ void SolveSums(PyNetwork& network, const InArray& sums_array, double c, const st
   });
 }
 
+Dataset WithGroups(const Dataset& train, std::vector<int64_t> groups) {
+  Dataset grouped;
+  grouped.features = train.features.Share();
+  grouped.targets = train.targets.Share();
+  grouped.sparse = train.sparse;
+  grouped.sample_weights = train.sample_weights;
+  grouped.groups = std::move(groups);
+  return grouped;
+}
+
 // (network, what was found).
 nb::object FitKernels(const Dataset& train, bool classes, const std::string& neuron, const std::string& feature_weights,
-                      int64_t rounds, double ridge, double seconds, int threads) {
+                      int64_t rounds, double ridge, double seconds, int threads, const nb::object& groups) {
   TrainSettings settings;
   settings.method = NameOf(Method::kKernelMachine, kMethods);
   settings.neuron = neuron;
@@ -113,7 +123,14 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
   options.classes = classes;
   options.threads = BackendOf("cpu", threads).threads();
   options.seconds = seconds;
-  KernelNetwork fitted = Interruptibly([&] { return FitKernelNetwork(train, options); });
+  Dataset grouped;
+  if (!groups.is_none()) {
+    const InArray array = nb::cast<InArray>(groups);
+    const auto* const first = static_cast<const int64_t*>(VectorOf(array, DType::kI64, train.size(), "groups"));
+    grouped = WithGroups(train, {first, first + train.size()});
+  }
+  const Dataset& rows = groups.is_none() ? train : grouped;
+  KernelNetwork fitted = Interruptibly([&] { return FitKernelNetwork(rows, options); });
   const KernelMachine& machine = fitted.machine;
   nb::dict found;
   found["distance"] = machine.kind.p == 1 ? "l1" : "l2";
@@ -146,7 +163,7 @@ void BindDirect(nb::module_& module) {
              nb::arg("backend") = "cpu", nb::arg("threads") = 0, "Solves for the output weights by sums over rows.");
   module.def("fit_kernels", &FitKernels, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"),
              nb::arg("feature_weights"), nb::arg("rounds"), nb::arg("ridge"), nb::arg("seconds"),
-             nb::arg("threads") = 0,
+             nb::arg("threads") = 0, nb::arg("groups") = nb::none(),
              "A kernel machine as a network, and what was chosen (ridge below 0, seconds 0: open).");
 }
 

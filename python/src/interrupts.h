@@ -5,7 +5,10 @@
 
 #include <chrono>
 #include <exception>
+#include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "lamina/base/stop.h"
 
@@ -76,13 +79,22 @@ class Interrupts {
 template <class Fn>
 auto Interruptibly(const Fn& fn) {
   Interrupts interrupts;
-  try {
+  using Result = std::invoke_result_t<Fn>;
+  std::conditional_t<std::is_void_v<Result>, std::monostate, std::optional<Result>> result;
+  {
     const nb::gil_scoped_release unlocked;
-    const StopScope scope([&] { return interrupts.Stop(); });
-    return fn();
-  } catch (const Stopped&) {
-    interrupts.Rethrow();
-    throw;  // not reached: only a failure stops it
+    StopsAt([&] { return interrupts.Stop(); },
+            [&] {
+              if constexpr (std::is_void_v<Result>) {
+                fn();
+              } else {
+                result.emplace(fn());
+              }
+            });
+  }
+  interrupts.Rethrow();
+  if constexpr (!std::is_void_v<Result>) {
+    return std::move(*result);
   }
 }
 

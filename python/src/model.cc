@@ -23,6 +23,7 @@
 #include "lamina/data/files/cells.h"
 #include "lamina/model/answer.h"
 #include "lamina/model/c_source/c_source.h"
+#include "lamina/model/explain.h"
 #include "lamina/model/c_source/int8_rows.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
@@ -238,6 +239,7 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   Interrupts interrupts;
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
+  callbacks.abandon_requested = callbacks.stop_requested;
   if (!on_epoch.is_none()) {
     callbacks.epoch_done = [&](const EpochRecord& record) {
       interrupts.Guarded([&] { return nb::cast<bool>(on_epoch(RecordOf(record))); });
@@ -339,6 +341,7 @@ void BindModel(nb::module_& module) {
   BindEncoder(module);
   BindAnswers(module)
       .def_prop_ro("shape_text", [](const PyModel& self) { return self.model.ShapeText(); })
+      .def_prop_ro("learned_weights", [](const PyModel& self) { return LearnedWeights(self.model); })
       .def_prop_ro("shares",
                    [](const PyModel& self) {
                      std::vector<double> shares;

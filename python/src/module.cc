@@ -23,6 +23,7 @@
 #include "lamina/neuron/update_rule.h"
 #include "lamina/nn/network.h"
 #include "lamina/rbf/elm.h"
+#include "lamina/settings/removed_settings.h"
 #include "lamina/settings/settings.h"
 #include "python/src/bindings.h"
 #include "python/src/machine.h"
@@ -91,6 +92,16 @@ void BindMachine(nanobind::module_& module) {
         return names;
       },
       "Names of the settings of a training.");
+  module.def(
+      "removed_names",
+      [] {
+        std::vector<std::string> names;
+        for (const RemovedSetting& row : RemovedSettings()) {
+          names.emplace_back(row.name);
+        }
+        return names;
+      },
+      "Names of settings that earlier versions had; `train` says of each what to do instead.");
   module.def("shown", &WithoutControls, nanobind::arg("text"), "A text on one line, as a terminal may get it.");
   module.def("threads", &ThreadsOf, nanobind::arg("threads") = 0, "How many threads a call computes on.");
 }

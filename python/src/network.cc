@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lamina/base/abandon.h"
 #include "lamina/base/error.h"
 #include "lamina/model/predictor.h"
 #include "lamina/nn/executor.h"
@@ -98,17 +99,12 @@ class Steps {
       weights = nb::cast<InArray>(weights_array);
       sample_weights = VectorOf(weights, dtype, x.rows, "sample_weight");
     }
-    const nb::gil_scoped_release unlocked;
-    const std::lock_guard lock(mutex_);
-    Executor& executor = ExecutorFor(x.rows);
-    executor.LoadParameters(network_);
-    LossSums sums;
-    rule_.step = update ? ++updates_ : 1;
-    executor.Step(x, y, sample_weights, update ? &rule_ : nullptr, &sums);
-    if (update) {
-      executor.StoreParameters(network_);
+    const auto step = [&](bool may_end_early) { return StepOf(x, y, sample_weights, update, may_end_early); };
+    if (x.rows * (network_.parameter_bytes() / DTypeSize_bytes(dtype)) >= kProductsToInterrupt) {
+      return Interruptibly([&] { return step(true); });
     }
-    return sums.loss / sums.weight;
+    const nb::gil_scoped_release unlocked;
+    return step(false);
   }
 
   nb::object Gradients() {
@@ -128,6 +124,34 @@ class Steps {
   }
 
  private:
+  static constexpr int64_t kProductsToInterrupt = int64_t{1} << 31;  // of a step: from some hundredths of a second on
+
+  // What is called off in the middle leaves network and optimiser as they were.
+  double StepOf(ConstMatrixView x, ConstMatrixView y, const void* sample_weights, bool update, bool may_end_early) {
+    const std::lock_guard lock(mutex_);
+    Executor& executor = ExecutorFor(x.rows);
+    executor.LoadParameters(network_);
+    std::vector<AlignedBuffer> states;
+    for (int i = 0; may_end_early && update && i < executor.state_count(); ++i) {
+      states.emplace_back(executor.state(i).size_bytes());
+      backend_.Download(states.back().data(), executor.state(i).data(), states.back().size_bytes());
+    }
+    LossSums sums;
+    rule_.step = update ? updates_ + 1 : 1;
+    executor.Step(x, y, sample_weights, update ? &rule_ : nullptr, &sums);
+    if (may_end_early && Abandoned()) {
+      for (size_t i = 0; i < states.size(); ++i) {
+        backend_.Upload(executor.state(static_cast<int>(i)).data(), states[i].data(), states[i].size_bytes());
+      }
+      return 0;  // of no use: Interruptibly() throws
+    }
+    if (update) {
+      ++updates_;
+      executor.StoreParameters(network_);
+    }
+    return sums.loss / sums.weight;
+  }
+
   Executor& AfterStep() {
     if (executor_ == nullptr) {
       throw Error(ErrorCode::kInvalidArgument, "no gradients yet: call gradient() first");

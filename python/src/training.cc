@@ -254,6 +254,7 @@ nb::tuple Fit(PyNetwork& network, const Dataset& train, const Dataset* validatio
   TrainState last;
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
+  callbacks.abandon_requested = callbacks.stop_requested;
   if (!on_epoch.is_none()) {
     callbacks.answers = [&](AlignedBuffer&& parameters) {
       std::memcpy(network.network.parameters(), parameters.data(), static_cast<size_t>(parameters.size_bytes()));

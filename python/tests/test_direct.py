@@ -134,6 +134,44 @@ def hidden_of(model, x, metric):
     return np.maximum(0, 1 - apart / (2.5066 * 9.0)), network
 
 
+def test_groups_are_left_out_together():
+    rng = np.random.default_rng(4)
+    groups = np.repeat(rng.permutation(20), 12)
+    level = rng.uniform(-5, 5, 20)[groups]
+    x = np.c_[groups + rng.uniform(-0.1, 0.1, 240), rng.uniform(-1, 1, 240)]
+    y = level + x[:, 1]
+    alone = lamina.RFMRegressor().fit(x, y)
+    grouped = lamina.RFMRegressor().fit(x, y, groups=groups)
+    assert alone.left_out_error_ < grouped.left_out_error_ / 3
+    names = np.array([f"m{g}" for g in groups])
+    np.testing.assert_array_equal(lamina.RFMRegressor().fit(x, y, groups=names).left_out_error_, grouped.left_out_error_)
+    weights = np.where(np.arange(240) % 4 == 0, 0.0, 1.0)  # rows of no weight have no group either
+    kept = weights > 0
+    some = lamina.RFMRegressor(scale="none").fit(x, y, sample_weight=weights, groups=names)
+    np.testing.assert_allclose(some.left_out_error_, lamina.RFMRegressor(scale="none").fit(x[kept], y[kept], groups=groups[kept]).left_out_error_, rtol=1e-9)
+    labels = (y > 0).astype(int)
+    model = lamina.RFMClassifier().fit(x, labels, groups=groups)
+    assert model.left_out_error_ > lamina.RFMClassifier().fit(x, labels).left_out_error_
+    with pytest.raises(ValueError, match="of one group"):
+        lamina.RFMRegressor().fit(x, y, groups=np.zeros(240))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        lamina.RFMRegressor().fit(x, y, groups=groups[:-1])
+    with pytest.raises(ValueError, match="row 3 has none"):
+        lamina.RFMRegressor().fit(x, y, groups=np.where(np.arange(240) == 3, np.nan, groups))
+
+
+def test_a_model_tells_the_weights_of_its_columns():
+    rng = np.random.default_rng(4)
+    kind = rng.choice(["a", "b"], 200)
+    frame = {"noise": rng.uniform(-1, 1, 200), "kind": kind, "signal": rng.uniform(-1, 1, 200)}
+    frame["y"] = np.sin(3 * frame["signal"]) + (kind == "a")
+    model = lamina.train(frame, "y").model
+    assert list(model.column_weights) == model.columns == ["noise", "kind", "signal"]
+    assert max(model.column_weights.values()) == 1
+    assert model.column_weights["noise"] < 0.3 * min(model.column_weights["signal"], model.column_weights["kind"])
+    assert lamina.train(frame, "y", method="backpropagation", epochs=1).model.column_weights == {}
+
+
 def test_models_are_the_programs(digits, tmp_path):
     x, x_test, y, _ = digits
     for estimator in (lamina.FSVCClassifier(radius=7.6), lamina.ELMClassifier(50, random_state=1)):

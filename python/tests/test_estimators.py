@@ -8,7 +8,7 @@ import pytest
 
 sklearn = pytest.importorskip("sklearn")
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes, load_digits, make_blobs, make_multilabel_classification, make_regression
+from sklearn.datasets import load_diabetes, load_digits, load_iris, make_blobs, make_multilabel_classification, make_regression
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -23,6 +23,11 @@ NETWORKS = [lamina.MLPClassifier, lamina.MLPRegressor, lamina.RBFClassifier, lam
 def digits():
     x, y = load_digits(return_X_y=True)
     return train_test_split(x, y, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
 
 
 def test_digits(digits):
@@ -316,6 +321,49 @@ def test_the_last_of_eval_set_decides_and_lbfgs_refuses(digits):
                               ({"callbacks": [print]}, {}, "callbacks")):
         with pytest.raises(ValueError, match=f"lbfgs.*{name}"):
             lamina.MLPClassifier(solver="lbfgs", **more).fit(x, y, **given)
+
+
+ALL = [
+    lamina.MLPClassifier(6, max_iter=2), lamina.MLPRegressor(6, max_iter=2), lamina.ELMClassifier(12), lamina.ELMRegressor(12),
+    lamina.FSVCClassifier(), lamina.KNeighborsClassifier(3), lamina.KNeighborsRegressor(3),
+]
+
+
+@pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
+def test_pickles_keep_answers(model, iris):
+    x, y = iris
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(model).fit(x, y)
+    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+        whole = pickle.dumps(fitted, protocol)
+        again = pickle.loads(whole)
+        np.testing.assert_array_equal(again.predict(x), fitted.predict(x))
+        assert again.get_params() == fitted.get_params()
+        for size in (1, len(whole) // 2, len(whole) - 1):
+            with pytest.raises(Exception):  # an error, not the end of the process
+                pickle.loads(whole[:size])
+
+
+# No parameter that is a number takes one that is not finite: by its name, before anything is computed.
+@pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
+def test_numbers_that_are_not_finite_are_refused_by_name(model, iris):
+    found = {}
+    for name, value in model.get_params().items():
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            continue
+        for number in (float("nan"), float("inf"), -float("inf")):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    clone(model).set_params(**{name: number}).fit(*iris)
+            except (ValueError, TypeError) as error:
+                if name not in str(error):
+                    found[name, number] = str(error)
+            else:
+                found[name, number] = "taken"
+    allowed = {(name, float("inf")) for name in ()}
+    assert not {key: text for key, text in found.items() if key not in allowed}
 
 
 def test_callbacks_of_numpy_stop_and_progress_bars_are_pickled(digits):

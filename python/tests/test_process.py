@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -159,6 +160,67 @@ except KeyboardInterrupt:
     assert python(code) == "ended True"
 
 
+# What happens within a single step that takes seconds: the processor time from Ctrl-C to the end, of all threads, is a
+# small part of it.
+LONG_STEPS = {
+    "fit": ("model = lamina.MLPRegressor((3000, 3000), batch_size=12000, max_iter=3, n_iter_no_change=10, tol=0)",
+            "model.fit(x, y)"),
+    "lbfgs": ("model = lamina.MLPRegressor((1500, 1500), solver='lbfgs', max_iter=3)", "model.fit(x, y)"),
+    "train": ("data = {'x%d' % i: x[:, i] for i in range(8)}; data['y'] = y",
+              "lamina.train(data, 'y', hidden=[3000, 3000], batch=12000, epochs=2, recipe='plain')"),
+    "train_step": ("net = lamina.Network('dot-tanh:3000,dot-tanh:3000,dot-identity:1', 8, initialization='he_normal'); "
+                   "before = net.parameters.copy()", "net.train_step(x, y[:, None])"),
+}
+
+
+@pytest.mark.parametrize("work", LONG_STEPS)
+def test_control_c_ends_a_step_in_the_middle(work):
+    pytest.importorskip("sklearn")
+    before, call = LONG_STEPS[work]
+    code = f"""
+import os, signal, threading, time, warnings, numpy as np, lamina
+x = np.random.default_rng(0).random((12000, 8)).astype("f4"); y = x.sum(1)
+{before}
+sent = []
+def interrupt(used):
+    while time.process_time() < used:  # it is at work
+        time.sleep(0.01)
+    sent.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt, args=(time.process_time() + 1.0,), daemon=True).start()
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    try:
+        {call}
+    except KeyboardInterrupt:
+        pass
+used = time.process_time() - sent[0]
+print("ended" if used < 0.8 else used)
+if {work!r} == "train_step":
+    assert np.array_equal(net.parameters, before)
+"""
+    assert python(code) == "ended"
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_models_answer_in_processes_started_after_a_fit(method):
+    pytest.importorskip("sklearn")
+    x = np.random.default_rng(0).random((300, 6))
+    models = [
+        lamina.MLPClassifier(8, max_iter=3, early_stopping=False, random_state=0),
+        lamina.ELMClassifier(20, threads=2),
+        lamina.KNeighborsClassifier(3),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = [model.fit(x, x[:, 0] > 0.5) for model in models]
+    expected = [model.predict_proba(x) for model in fitted]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        for model, answers in zip(fitted, expected):
+            np.testing.assert_array_equal(pool.apply_async(model.predict_proba, (x,)).get(timeout=60), answers)
+
+
 def test_answers_of_a_large_network_come_in_pieces_after_which_control_c_is_heard():
     """By progress: 2**31 products at a time, here of 133 rows."""
     code = """
@@ -203,6 +265,13 @@ def test_what_it_says_of_itself():
     assert set(lamina.__all__) <= set(dir(lamina))
     pytest.importorskip("sklearn")
     assert all(hasattr(lamina, name) for name in lamina.__all__)
+
+
+def test_the_command_says_of_a_removed_flag_what_to_do(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    command = [sys.executable, "-m", "lamina", "train", str(tmp_path / "t.csv"), "--target", "b", "--sync-steps", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and "was removed" in done.stderr and "Leave it out" in done.stderr
 
 
 def test_import_leaves_the_lock_of_the_interpreter_as_it_was():

@@ -112,6 +112,24 @@ def test_model_files_and_pickles(tmp_path):
         np.testing.assert_allclose(answers.iloc[:, -1], model.predict(data), rtol=1e-6)
 
 
+def test_damaged_pickles_are_errors():
+    """What a model keeps of itself is checked as its file is; pickle itself runs what it is told to (SECURITY.md)."""
+    model = lamina.train(frame(), "price", **SETTINGS).model
+    whole = pickle.dumps(model)
+    for size in (0, 1, len(whole) // 2, len(whole) - 1):
+        with pytest.raises((pickle.UnpicklingError, EOFError, lamina.Error)):
+            pickle.loads(whole[:size])
+    content, *rest = model.__getstate__()
+    for damaged in (b"", content[:100], content[:-1], content[:50] + b"\xff" * 8 + content[58:],
+                    content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]):
+        other = lamina.Model.__new__(lamina.Model)
+        with pytest.raises(lamina.Error):
+            other.__setstate__((damaged, *rest))
+    other = lamina.Model.__new__(lamina.Model)
+    other.__setstate__((content, *rest))
+    np.testing.assert_array_equal(other.predict(frame()), model.predict(frame()))
+
+
 def test_classes_rows_and_missing_values():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(150, 2))
@@ -178,6 +196,8 @@ def test_errors_are_the_programs(tmp_path):
     with pytest.raises(ValueError, match="learning-rat") as wrong:
         lamina.train(frame(), "price", learning_rat=0.1)
     assert wrong.value.code in ("invalid_argument", "not_found")
+    with pytest.raises(ValueError, match=r"^sync_steps was removed: .*Leave it out"):
+        lamina.train(frame(), "price", sync_steps=4)
     with pytest.raises(lamina.Error, match="cost"):
         lamina.train(frame(), "cost")
     (tmp_path / "bad.safetensors").write_bytes(b"nothing of the kind")

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "tests/caught_error.h"
 #include "tests/temporary_folder.h"
 
@@ -19,20 +19,26 @@ const std::vector<std::string>& TwoNames() {
   return names;
 }
 
+void Claim(const std::string& folder, const std::vector<std::string>& names) {
+  FileSet files;
+  ClaimNames(folder, names, files);
+  files.Commit();
+}
+
 TEST(OutputFolder, ItsOwnNamesMayBeClaimedAgain) {
   const TemporaryFolder folder;
   const std::string out = folder.Path("new/out");
   RequireOutputFolder(out, TwoNames());
-  ClaimNames(out, TwoNames());
+  Claim(out, TwoNames());
   folder.Write("new/out/a.svg", "first");
   folder.Write("new/out/c.txt", "mine");
   RequireOutputFolder(out, TwoNames());
-  ClaimNames(out, TwoNames());
+  Claim(out, TwoNames());
   const std::vector<std::string> more{"d.png"};
-  ClaimNames(out, more);
+  Claim(out, more);
   folder.Write("new/out/d.png", "drawn");
-  ClaimNames(out, TwoNames());
-  ClaimNames(out, more);
+  Claim(out, TwoNames());
+  Claim(out, more);
   EXPECT_EQ(ReadFile(out + "/.lamina-files"), "lamina output 1\na.svg\nb.csv\nd.png\n");
   EXPECT_EQ(ReadFile(out + "/c.txt"), "mine");
 }
@@ -50,7 +56,7 @@ TEST(OutputFolder, AnotherFileOfTheNameIsNamed) {
       std::filesystem::create_symlink(kind == std::string("link") ? other : folder.Path("absent"), path);
     }
     EXPECT_EQ(CaughtError([&] { RequireOutputFolder(folder.Path(), TwoNames()); }).context().file, path) << kind;
-    EXPECT_EQ(CaughtError([&] { ClaimNames(folder.Path(), TwoNames()); }).context().file, path) << kind;
+    EXPECT_EQ(CaughtError([&] { Claim(folder.Path(), TwoNames()); }).context().file, path) << kind;
     EXPECT_EQ(ReadFile(other), "mine");
     EXPECT_EQ(folder.Count(), 2) << kind;
   }
@@ -58,15 +64,15 @@ TEST(OutputFolder, AnotherFileOfTheNameIsNamed) {
 
 TEST(OutputFolder, ALinkInThePlaceOfItsOwnFileIsNotFollowed) {
   const TemporaryFolder folder;
-  ClaimNames(folder.Path(), TwoNames());
+  Claim(folder.Path(), TwoNames());
   std::filesystem::create_symlink(folder.Write("other", "mine"), folder.Path("a.svg"));
-  EXPECT_EQ(CaughtError([&] { ClaimNames(folder.Path(), TwoNames()); }).context().file, folder.Path("a.svg"));
+  EXPECT_EQ(CaughtError([&] { Claim(folder.Path(), TwoNames()); }).context().file, folder.Path("a.svg"));
 }
 
 TEST(OutputFolder, AListOfSomebodyElsesIsNone) {
   const TemporaryFolder folder;
   const std::string list = folder.Write(".lamina-files", "a.svg\nb.csv\n");
-  EXPECT_EQ(CaughtError([&] { ClaimNames(folder.Path(), TwoNames()); }).context().file, list);
+  EXPECT_EQ(CaughtError([&] { Claim(folder.Path(), TwoNames()); }).context().file, list);
   EXPECT_EQ(ReadFile(list), "a.svg\nb.csv\n");
 }
 

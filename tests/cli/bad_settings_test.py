@@ -1,6 +1,7 @@
 """Settings and model files that cannot be used."""
 
 import json
+import re
 import struct
 import unittest
 
@@ -29,6 +30,7 @@ class BadSettingsTest(CliTest):
         self.refuse_setting("--sync-steps", "4", says=("--sync-steps was removed", "Leave it out"))
         self.refuse_setting("--number-embedding", "periodic", says=("periodic was removed", "pbld"))
         self.refuse("bench", "scaling", "--stragglers", "2", code=2, says=("--stragglers was removed", "Leave it out"))
+        self.refuse("devices", "---", code=2, says=("---",))
         self.write("old.toml", "sync-steps = 4\n")
         self.refuse_setting("--config", "old.toml", says=("old.toml", "--sync-steps was removed", "Leave it out"))
 
@@ -46,6 +48,32 @@ class BadSettingsTest(CliTest):
             self.refuse_setting("--learning-rate", rate, says=("--learning-rate must be a positive number", f"'{rate}'"))
         for rate in ("1e400", "abc", ""):
             self.refuse_setting("--learning-rate", rate, says="--learning-rate")
+
+    def test_no_flag_takes_what_is_no_finite_number(self):
+        """Of all flags that the help says take a number, or a list of numbers in the settings of a run."""
+        self.write("x.csv", blob_rows(30))
+        self.write("w.csv", "1,2\n3,4\n")
+        data = {"train": ["--data", "x.csv"], "search": ["--data", "x.csv", "--vary", "hidden=4,8"], "data encode": ["x.csv", "--output", "e"],
+                "layer": ["--x", "w.csv", "--w", "w.csv", "--out", "o.npy"], "neighbours": ["--x", "w.csv", "--out", "o.npy"],
+                "centres": ["--x", "w.csv", "--out", "o.npy"]}
+        commands = re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", self.succeed("--help").out)
+        whole = []
+        for command in commands:
+            inner = re.findall(r"(?m)^  ([a-z0-9-]+)  +[A-Z]", self.succeed(command, "--help").out.partition("Commands:")[2])
+            whole += [f"{command} {name}" for name in inner] or [command]
+        found = 0
+        for command in whole:
+            text = self.succeed(*command.split(), "--help").out
+            flags = re.findall(r"(?m)^  (?:-\w,)?(--[a-z0-9-]+)(?:,\S+)? (?:FLOAT|SECONDS)\b", text)
+            if command in ("train", "search"):
+                flags += ["--split", "--target-values", "--quantiles"]
+            for flag in flags:
+                for number in ("nan", "inf", "-inf"):
+                    with self.subTest(command=command, flag=flag, number=number):
+                        value = {"--split": f"{number},0.5,0.5", "--target-values": f"0,{number}", "--quantiles": f"0.1,{number}"}.get(flag, number)
+                        self.refuse(*command.split(), *data.get(command, []), f"{flag}={value}", code=2, says=flag)
+                        found += 1
+        self.assertGreater(found, 100, whole)
 
     def test_numbers_out_of_range(self):
         for flag, value in (("--epochs", "-1"), ("--epochs", "0"), ("--batch", "0"), ("--batch", "-5"), ("--momentum", "1"),

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import random
+import resource
 import struct
 import subprocess
 import unittest
@@ -235,6 +236,19 @@ class ExportTest(CliTest):
             fields = [float(field) for line in self.read(file + ".csv").split() for field in line.split(",")]
             self.assertEqual(struct.pack(f"<{len(fields)}f", *fields), tensors[name])
         self.assertEqual(len([name for name in os.listdir(self.path("w")) if name != ".lamina-files"]), 8)
+
+    def test_of_several_files_all_are_written_or_none(self):
+        self.write("x.csv", blob_rows(30))
+        self.train("--data", "x.csv", "--hidden", "100,400", "--model", "m", *QUICK)
+        os.mkdir(self.path("kept"))
+        self.write("kept/mine.txt", "a person's")
+        before = self.snapshot()
+        for flag in ("--csv", "--npy"):  # the first layer fits, the weights of the second do not
+            for folder in ("new/deep", "kept"):
+                self.refuse("export", flag, "m", "-o", folder, code=1, says=(folder, "write elsewhere"),
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (3500, 3500)))
+                self.assertEqual(self.snapshot(), before)
+                self.assertEqual(sorted(os.listdir(self.folder)), ["kept", "m", "x.csv"])
 
     def test_refusals(self):
         self.write("x.csv", blob_rows(30))

@@ -45,6 +45,32 @@ class InterruptTest(CliTest):
             self.assertNoPartFiles()
             os.remove(self.path("m.safetensors"))
 
+    def test_a_single_long_step_is_called_off(self):
+        """Before the first update and after one, the state before the step is kept; validation is left, too."""
+        rng = random.Random(3)  # many rows and few weights: a checkpoint of 100 MB takes a second by itself
+        self.write("x.csv", "a,b,y\n" + "".join(f"{rng.random():.3f},{rng.random():.3f},{rng.random():.3f}\n" for _ in range(40000)))
+        large = ["--data", "x.csv", "--hidden", "700,700", "--batch", "100000", "--epochs", "2", "--optimizer", "adam", "--model", "m"]
+        step = self.train_json(*large, "--overwrite")["history"]["epochs"][0]["train_seconds"]
+        whole = self.tensors("m")
+        os.remove(self.path("m"))
+        for whole_steps in (0, 1):
+            process = self.start("train", *large)
+            said = ("network ", "epoch 1/")[whole_steps]  # before the first one, and after it
+            self.assertTrue(any(line.startswith(said) for line in iter(process.stdout.readline, "")))
+            time.sleep(0.3 * step)
+            begin = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            result = self.finish(process)
+            seconds = time.monotonic() - begin
+            self.assertEqual(result.code, 130, str(result))
+            self.assertIn("go on with: lamina train --resume m.checkpoint", result.err)
+            state = json.loads(read_safetensors(self.read("m.checkpoint", "rb"))[0]["lamina_checkpoint"])
+            self.assertLessEqual((state["epoch"], state["step"]), (whole_steps, 0))
+            self.assertLess(seconds, max(0.5, 0.5 * step), f"a step takes {step} s")
+            self.succeed("train", "--resume", "m.checkpoint", "--quiet")
+            self.assertEqual(self.tensors("m"), whole)
+            os.remove(self.path("m"))
+
     def test_a_named_checkpoint_and_early_stopping(self):
         command = [*LONG, "--epochs", "200", "--patience", "150", "--optimizer", "nesterov", "--schedule", "plateau",
                    "--class-weights", "balanced"]

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 import re
 import unittest
 
@@ -146,6 +147,39 @@ class MethodsTest(CliTest):
         self.assertEqual((centres["synapse"], centres["inputs"]), (method["distance"], 2))
         self.assertRegex(centres["activation"], r"laplace\(radius=.*power=.*\)|laplace\(radius=[^,]*\)")
         self.assertEqual((answers["synapse"], answers["activation"], answers["inputs"]), ("dot", "identity", centres["outputs"]))
+
+    def test_a_kernel_machine_leaves_out_groups_or_asks_earlier_rows(self):
+        rng = random.Random(4)
+        rows = [["machine", "day", "x", "y"]]
+        for machine in range(20):  # each with a level of its own, that its rows tell one another
+            level = rng.uniform(-5, 5)
+            for _ in range(12):
+                x = rng.uniform(-1, 1)
+                rows.append([f"m{machine}", rng.randrange(60), f"{machine + x / 9:.4f}", f"{level + x:.4f}"])
+        self.write("x.csv", rows)
+        run = ("train", "--data", "x.csv", "--target", "y", "--method", "rfm", "--json", "-", "--model", "m")
+
+        def method(*flags):
+            result = json.loads(self.succeed(*run, *flags).out)
+            metadata, _ = read_safetensors(self.read("m", "rb"))
+            return result, json.loads(metadata["lamina"])["training"]["method"]
+
+        _, alone = method("--drop", "machine")
+        grouped, by_group = method("--group", "machine")
+        self.assertEqual((alone["groups"], by_group["groups"], grouped["inputs"]), (0, 12, 2))  # of 20, the others validate and test
+        self.assertEqual(grouped["train_rows"], 144)
+        self.assertLess(alone["left_out_error"], by_group["left_out_error"] / 3)
+        self.assertEqual(method("--split-by", "machine")[1]["groups"], 12)
+        _, by_time = method("--split-by", "day", "--drop", "machine")
+        self.assertEqual(by_time["groups"], 0)
+        self.assertGreater(by_time["asked_rows"], 60)
+        said = self.succeed("train", "x.csv", "--target", "y", "--group", "machine", "--recipe", "auto").out  # by itself
+        self.assertIn("each of 16 groups answered by all others: mean squared error", said)
+        said = self.succeed("train", "x.csv", "--target", "y", "--drop", "machine", "--split-by", "day", "--method", "rfm").out
+        self.assertRegex(said, r"the latest \d+ rows, each answered by all earlier ones: mean squared error")
+        self.assertEqual(method("--group", "machine", "--folds", "4")[1]["groups"], 20)  # of the model of all rows
+        self.refuse("train", "x.csv", "--target", "y", "--group", "machine", "--split-by", "day", says="contradict each other")
+        self.refuse("train", "x.csv", "--target", "y", "--group", "machine", "--stratify", says="contradict each other")
 
     def test_equal_rows_of_a_kernel_machine(self):
         # Every row three times, without a ridge: left out together, and what had to be added is said.

@@ -204,6 +204,18 @@ class JudgeTest(CliTest):
         self.refuse("explain", "m", "x.csv", "--metric", "auc", code=2, says="auc")
         self.write("one.csv", noisy_rows(1))
         self.refuse("explain", "m", "one.csv", says="two rows")
+        self.assertNotIn("learned_weight", self.read("i.csv"))
+        self.succeed("train", "x.csv", "--drop", "group", "--method", "rfm", "--model", "k")
+        columns = json.loads(self.succeed("explain", "k", "x.csv", "--out", "i.csv", "--json", "-").out)["importance"]["columns"]
+        weights = {column["column"]: column["learned_weight"] for column in columns}
+        self.assertEqual(max(weights.values()), 1)
+        self.assertLess(weights["x2"], 0.5)  # which is noise
+        self.assertEqual([row["column"] for row in table(self.read("i.csv"))], list(weights))
+        for row in table(self.read("i.csv")):
+            self.assertAlmostEqual(float(row["learned_weight"]), weights[row["column"]])
+        text = self.succeed("explain", "k", "x.csv", "--report", "r").out
+        self.assertIn("and its learned weight in distances", text)
+        self.assertRegex(text, r"x1 .*  (1|0\.\d+)\n")
 
     def test_drift(self):
         self.write("x.csv", noisy_rows())

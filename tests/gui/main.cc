@@ -14,11 +14,12 @@ struct Suite {
   std::unique_ptr<QObject> (*make)();
 };
 constexpr Suite kSuites[] = {
-    {"parts", MakePartsTest},       {"files", MakeFilesTest},     {"settings", MakeSettingsTest},
-    {"training", MakeTrainingTest}, {"lost", MakeLostTest},       {"projects", MakeProjectsTest},
-    {"shown", MakeShownTest},       {"forms", MakeFormsTest},     {"runs", MakeRunsTest},
-    {"notes", MakeNotesTest},       {"names", MakeNamesTest},     {"tables", MakeTablesTest},
-    {"pictures", MakePicturesTest}, {"program", MakeProgramTest}, {"monkey", MakeMonkeyTest}};
+    {"parts", MakePartsTest},       {"files", MakeFilesTest},       {"settings", MakeSettingsTest},
+    {"training", MakeTrainingTest}, {"lost", MakeLostTest},         {"projects", MakeProjectsTest},
+    {"shown", MakeShownTest},       {"forms", MakeFormsTest},       {"runs", MakeRunsTest},
+    {"notes", MakeNotesTest},       {"names", MakeNamesTest},       {"tables", MakeTablesTest},
+    {"hostile", MakeHostileTest},   {"pictures", MakePicturesTest}, {"program", MakeProgramTest},
+    {"monkey", MakeMonkeyTest}};
 
 }  // namespace
 

@@ -109,6 +109,7 @@ std::unique_ptr<QObject> MakeFormsTest();
 std::unique_ptr<QObject> MakeRunsTest();
 std::unique_ptr<QObject> MakeNotesTest();
 std::unique_ptr<QObject> MakeNamesTest();
+std::unique_ptr<QObject> MakeHostileTest();
 std::unique_ptr<QObject> MakeTablesTest();
 std::unique_ptr<QObject> MakeProgramTest();
 std::unique_ptr<QObject> MakePicturesTest();

@@ -1,7 +1,12 @@
 // Rows of texts: the same answers through lamina.h and the library, and what is refused.
 #include "lamina/model/cell_rows.h"
 
+#include <fmt/format.h>
+
+#include <clocale>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -95,6 +100,41 @@ TEST_F(CellRows, AnswerThroughCAsInTheLibrary) {
   }());
   const Answers by_file = AnswerTable(model_, *MakeBackend("serial"), file, AllRowsOf(file));
   EXPECT_NEAR(outputs[0], by_file.outputs.Row<double>(0)[0], 1e-5);
+}
+
+// A decimal comma, and letters i with and without a dot: a host's locale changes neither answers nor words.
+TEST_F(CellRows, AnswerAlikeInEveryLocale) {
+  Fit(MissingPolicy::kMean, UnseenPolicy::kZero);
+  const char* cells[] = {"$110.5", "Elm",   "2001-05-01", "TRUE", "1.234,5", "FIR",
+                         "n/a",    "False", "ABI",        "Oak",  "",        "1"};
+  const auto answered = [&] {
+    double outputs[3] = {};
+    EXPECT_EQ(lamina_predict_text(loaded_, cells, 3, outputs), 0) << lamina_error();
+    lamina_model* again = lamina_load(folder_.Path("m").c_str());
+    EXPECT_NE(again, nullptr) << lamina_error();
+    lamina_free(again);
+    return fmt::format("{} {} {}\n{}", outputs[0], outputs[1], outputs[2], lamina_notes());
+  };
+  const std::string plain = answered();
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  setenv("LOCPATH", folder_.Path().c_str(), 1);
+  int known = 0;
+  for (const std::string name : {"de_DE", "tr_TR"}) {
+    const std::string command =
+        fmt::format("localedef -i {} -f UTF-8 '{}' 2>/dev/null", name, folder_.Path(name + ".UTF-8"));
+    if (std::system(command.c_str()) == 0 && std::setlocale(LC_ALL, (name + ".UTF-8").c_str()) != nullptr) {
+      ++known;
+      char comma[8];
+      std::snprintf(comma, sizeof(comma), "%.1f", 0.5);
+      EXPECT_STREQ(comma, "0,5");  // the locale has come
+      EXPECT_EQ(answered(), plain) << name;
+    }
+    std::setlocale(LC_ALL, before.c_str());
+  }
+  unsetenv("LOCPATH");
+  if (known == 0) {
+    GTEST_SKIP() << "locales: localedef or its sources (package locales) are not installed";
+  }
 }
 
 TEST_F(CellRows, RefusalsNameColumnAndValue) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/nn/executor.h"
 #include "tests/conformance/configurations.h"
 #include "tests/neuron/custom_activations.h"
@@ -151,6 +152,28 @@ TEST(WholeSteps, EveryEdgeOfABlock) {
     work.weighted = batch % 2 == 0;
     work.shuffled = batch % 3 != 0;
     Check(work, "edges", "rows");
+  }
+}
+
+// Every block is in one group, those of one block come last, and buffers have room for all.
+TEST(WholeSteps, GroupsPartTheBlocks) {
+  for (const int64_t rows : {1, 16, 143, 144, 145, 3000, 10000, 60000, 1000003}) {
+    for (const int64_t most_vectors : {3, 9}) {
+      const cpu::RowCuts cuts(rows, 16, 3, most_vectors);
+      SCOPED_TRACE(fmt::format("{} rows, {} vectors", rows, most_vectors));
+      EXPECT_GE(cuts.blocks * cuts.block_rows, rows);
+      EXPECT_LT((cuts.blocks - 1) * cuts.block_rows, rows);
+      EXPECT_LE(cuts.groups, std::min(cuts.blocks, cpu::RowCuts::kMostGroups));
+      EXPECT_EQ(cuts.BeginOf(0), 0);
+      EXPECT_EQ(cuts.BeginOf(cuts.groups), cuts.blocks);
+      for (int64_t group = 0; group < cuts.groups; ++group) {
+        EXPECT_LT(cuts.BeginOf(group), cuts.BeginOf(group + 1));
+      }
+      if (cuts.blocks >= 64) {
+        EXPECT_LT(cuts.small_blocks, cuts.large_blocks);
+        EXPECT_LE(cuts.blocks - cuts.BeginOf(cuts.groups - 1), cuts.small_blocks);
+      }
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <numeric>
 
 #include "gtest/gtest.h"
@@ -15,43 +14,6 @@
 
 namespace lamina {
 namespace {
-
-struct Case {
-  KernelKind kind;
-  double relative;
-  double ridge;
-};
-const Case kCases[] = {
-    {{1, 1.0}, 1.0, 0.01}, {{2, 1.0}, 3.0, 1e-3}, {{2, 1.4}, 1.0, 0.1}, {{1, 0.7}, 0.3, 1.0}, {{2, 2.0}, 1.0, 0.01}};
-
-// Answers for row `left` by all rows that `teaches` says.
-std::vector<double> AnswerWithout(const Table2& x, const Table2& y, const std::vector<double>& s, const Case& c,
-                                  double scale, size_t asked, const std::vector<double>& sample_weights,
-                                  const std::function<bool(size_t)>& teaches) {
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < x.size(); ++i) {
-    if (teaches(i)) {
-      rows.push_back(i);
-    }
-  }
-  Table2 a(rows.size(), std::vector<double>(rows.size()));
-  Table2 b;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    for (size_t j = 0; j < rows.size(); ++j) {
-      a[i][j] = KernelOf(x[rows[i]], x[rows[j]], s, c.kind.p, c.kind.power, scale);
-    }
-    a[i][i] += c.ridge / (sample_weights.empty() ? 1 : sample_weights[rows[i]]);
-    b.push_back(y[rows[i]]);
-  }
-  const Table2 alpha = SolvedByElimination(a, b);
-  std::vector<double> answer(y.front().size());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    for (size_t k = 0; k < answer.size(); ++k) {
-      answer[k] += KernelOf(x[asked], x[rows[i]], s, c.kind.p, c.kind.power, scale) * alpha[i][k];
-    }
-  }
-  return answer;
-}
 
 TEST(KernelSolver, SolvesInvertsAndLeavesOutBlocks) {
   for (const int64_t n : {1, 5, 8, 9, 63, 64, 65, 130, 200}) {
@@ -73,7 +35,9 @@ TEST(KernelSolver, SolvesInvertsAndLeavesOutBlocks) {
     const auto solve = [&](KernelSolver& solver) {
       std::vector<double> targets(static_cast<size_t>(2 * solver.stride()));
       for (int64_t i = 0; i < n; ++i) {
-        std::copy_n(a[static_cast<size_t>(i)].begin(), i + 1, solver.Row(i));
+        for (int64_t j = 0; j <= i; ++j) {
+          solver.At(i, j) = a[static_cast<size_t>(i)][static_cast<size_t>(j)];
+        }
         for (int64_t k = 0; k < 2; ++k) {
           targets[static_cast<size_t>(k * solver.stride() + i)] = y[static_cast<size_t>(i)][static_cast<size_t>(k)];
         }
@@ -130,7 +94,7 @@ TEST(KernelSolver, SaysWhatIsNotPositive) {
   for (const int64_t bad : {0, 7, 70, 129}) {
     KernelSolver solver(130, 1, 2);
     for (int64_t i = 0; i < 130; ++i) {
-      solver.Row(i)[i] = i == bad ? -1e-3 : 1;
+      solver.At(i, i) = i == bad ? -1e-3 : 1;
     }
     EXPECT_FALSE(solver.Solve(std::vector<double>(static_cast<size_t>(solver.stride())).data())) << bad;
   }

@@ -185,14 +185,30 @@ TEST(KernelNetwork, TheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-TEST(KernelNetwork, TooManyRowsAreToldWhatTheyTake) {
-  Dataset data;
-  data.features = Matrix(100'000, 1, DType::kF32);
-  data.targets = Matrix(100'000, 1, DType::kF32);
-  const Error error = CaughtError([&] { FitKernelNetwork(data, {}); });
-  EXPECT_TRUE(Mentions(error.what(), "100000 rows takes 74.5 GiB"));
-  EXPECT_TRUE(Mentions(error.what(), "hours"));
-  EXPECT_TRUE(Mentions(error.what(), "at most 20000"));
+TEST(KernelNetwork, ManyRowsAreToldWhatTheyTake) {
+  EXPECT_EQ(KernelCostNote(1000, 20, 1), "");
+  const std::string all = KernelCostNote(19'000, 20, 1);
+  EXPECT_TRUE(Mentions(all, "of 19,000 training rows takes 2.")) << all;
+  const std::string some = KernelCostNote(100'000, 20, 1);
+  EXPECT_TRUE(Mentions(some, "of 100,000 training rows, 2,738 of them neurons,")) << some;
+  EXPECT_TRUE(Mentions(some, "of memory and up to")) << some;
+}
+
+TEST(KernelNetwork, OfVeryManyRowsSomeAreCentres) {
+  const Table2 x = RandomTable(1500, 1, 9);
+  const Table2 y = ClassesFor(x);
+  KernelNetworkOptions options = OneMachine({1, 1.0}, 1.0, 0);
+  options.classes = true;
+  options.threads = 2;
+  options.centres = 60;
+  const KernelNetwork fitted = FitKernelNetwork(DatasetOf(x, y), options);
+  EXPECT_EQ(fitted.centres, 60);
+  int64_t right = 0;
+  for (size_t i = 0; i < 900; ++i) {
+    const std::vector<double> logits = AnswerOf(fitted.network, x[i]);
+    right += (logits[0] > logits[1]) == (y[i][0] == 1) ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(right) / 900, 8.0 / 9, 0.01);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,43 @@ inline KernelMachineOptions Fixed(const KernelKind& kind, double relative, doubl
   options.choices.rounds = 0;
   options.feature_weights = std::move(weights);
   return options;
+}
+
+struct Case {
+  KernelKind kind;
+  double relative;
+  double ridge;
+};
+inline const Case kCases[] = {
+    {{1, 1.0}, 1.0, 0.01}, {{2, 1.0}, 3.0, 1e-3}, {{2, 1.4}, 1.0, 0.1}, {{1, 0.7}, 0.3, 1.0}, {{2, 2.0}, 1.0, 0.01}};
+
+// Answers for row `asked` by all rows that `teaches` says.
+inline std::vector<double> AnswerWithout(const Table2& x, const Table2& y, const std::vector<double>& s, const Case& c,
+                                         double scale, size_t asked, const std::vector<double>& sample_weights,
+                                         const std::function<bool(size_t)>& teaches) {
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (teaches(i)) {
+      rows.push_back(i);
+    }
+  }
+  Table2 a(rows.size(), std::vector<double>(rows.size()));
+  Table2 b;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = 0; j < rows.size(); ++j) {
+      a[i][j] = KernelOf(x[rows[i]], x[rows[j]], s, c.kind.p, c.kind.power, scale);
+    }
+    a[i][i] += c.ridge / (sample_weights.empty() ? 1 : sample_weights[rows[i]]);
+    b.push_back(y[rows[i]]);
+  }
+  const Table2 alpha = SolvedByElimination(a, b);
+  std::vector<double> answer(y.front().size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t k = 0; k < answer.size(); ++k) {
+      answer[k] += KernelOf(x[asked], x[rows[i]], s, c.kind.p, c.kind.power, scale) * alpha[i][k];
+    }
+  }
+  return answer;
 }
 
 }  // namespace lamina

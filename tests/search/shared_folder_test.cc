@@ -128,6 +128,84 @@ TEST(SharedFolder, ADeathOnThisMachineShowsAtOnce) {
   EXPECT_EQ(worker.Others(), 0);
 }
 
+const char* const kDead = "worker-0123456789abcdef.heartbeat";  // there is no such file
+
+TEST(SharedFolder, ADeadWorkersClaimIsReplaced) {
+  const TemporaryFolder folder;
+  SharedFolder worker(folder.Path("."), {});
+  worker.Replace("a.claim-1", kDead);
+  ASSERT_TRUE(worker.Claim("a"));
+  EXPECT_FALSE(NamesIn(folder.Path(".")).contains("a.claim-2"));
+  EXPECT_NE(worker.Read("a.claim-1").value(), kDead);
+  EXPECT_FALSE(SharedFolder(folder.Path("."), {}).Claim("a"));
+}
+
+TEST(SharedFolder, ClaimsOfTheDeadAreForgottenAndNoOthers) {
+  const TemporaryFolder folder;
+  SharedFolder living(folder.Path("."), {});
+  ASSERT_TRUE(living.Claim("a"));
+  living.Replace("b.claim-1", kDead);
+  living.Replace("c.claim-1", kDead);  // as another version, or a folder without locks, leaves them
+  living.Replace("c.claim-2", kDead);
+  living.Replace("d.claim-1", kDead);
+  living.Replace("d.claim-2", kDead);
+  living.Replace("d.claim-3", living.Read("a.claim-1").value());
+  living.Replace("mine.claim-1", "a note");
+  living.Replace("b.claim-x", kDead);
+  std::filesystem::create_symlink(folder.Path("b.claim-x"), folder.Path("e.claim-1"));
+  const std::string heartbeat = living.Read("a.claim-1").value();
+  SharedFolder(folder.Path("."), {}).ForgetClaims();
+  EXPECT_EQ(NamesIn(folder.Path(".")), (std::set<std::string>{"a.claim-1", "d.claim-1", "d.claim-2", "d.claim-3",
+                                                              "mine.claim-1", "b.claim-x", "e.claim-1", heartbeat}));
+  EXPECT_FALSE(SharedFolder(folder.Path("."), {}).Claim("d"));
+}
+
+TEST(SharedFolder, AWorkerThatEndsTakesItsClaimsWithIt) {
+  const TemporaryFolder folder;
+  {
+    SharedFolder worker(folder.Path("."), {});
+    ASSERT_TRUE(worker.Claim("a"));
+    ASSERT_TRUE(worker.Claim("b"));
+  }
+  EXPECT_TRUE(NamesIn(folder.Path(".")).empty());
+}
+
+// While others forget them.
+TEST(SharedFolder, OneOfManyTakesADeadWorkersPart) {
+  const TemporaryFolder folder;
+  constexpr int kParts = 100;
+  constexpr int kWorkers = 4;
+  std::vector<std::unique_ptr<SharedFolder>> workers;
+  for (int w = 0; w < kWorkers; ++w) {
+    workers.push_back(std::make_unique<SharedFolder>(folder.Path("."), SharedFolder::Options{}));
+    ASSERT_TRUE(workers.back()->Claim("own-" + std::to_string(w)));
+  }
+  for (int part = 0; part < kParts; ++part) {
+    workers[0]->Replace("part-" + std::to_string(part) + ".claim-1", kDead);
+  }
+  std::vector<std::atomic<int>> owners(kParts);
+  std::vector<std::thread> threads;
+  for (const auto& worker : workers) {
+    threads.emplace_back([&owners, shared = worker.get()] {
+      for (int part = 0; part < kParts; ++part) {
+        const auto index = static_cast<size_t>(part);
+        while (owners[index] == 0) {  // whoever holds a claim's lock for a moment keeps others away
+          owners[index] += shared->Claim("part-" + std::to_string(part)) ? 1 : 0;
+        }
+        if (part % 10 == 0) {
+          shared->ForgetClaims();
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const auto& owner : owners) {
+    EXPECT_EQ(owner, 1);
+  }
+}
+
 TEST(SharedFolder, AWorkerTakenForDeadGoesOnWithAnotherHeartbeat) {
   const TemporaryFolder folder;
   SharedFolder worker(folder.Path("."), {.lease_seconds = 1});

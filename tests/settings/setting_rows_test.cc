@@ -96,6 +96,25 @@ TYPED_TEST(SettingRowsOf, ANumberOutOfRangeNamesItsSetting) {
   }
 }
 
+// By whatever door a text comes in: flags, configurations, Python, the fields of the window.
+TYPED_TEST(SettingRowsOf, ATextOfNoFiniteNumberIsRefusedByName) {
+  int refused = 0;
+  for (const auto& row : SettingRows<TypeParam>()) {
+    for (const char* text : {"nan", "NaN", "-nan", "inf", "-inf", "infinity", "1e999", "-1e999"}) {
+      TypeParam settings;
+      if (!SetNumber(settings, row, 1)) {
+        continue;
+      }
+      const Error error =
+          CaughtError([&] { WithField(settings, row, [&](auto& field) { ParseField(row.name, text, &field); }); });
+      EXPECT_EQ(error.context().setting, row.name) << text;
+      EXPECT_TRUE(Mentions(error.what(), "--" + std::string(row.name))) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
 TYPED_TEST(SettingRowsOf, AnUnknownChoiceOffersTheNearest) {
   for (const auto& row : SettingRows<TypeParam>()) {
     if (row.choices == nullptr || row.more_choices) {

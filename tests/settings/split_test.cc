@@ -157,6 +157,43 @@ TEST(SplitByTest, CategoriesStayTogether) {
   EXPECT_EQ(choices.size(), 3U);  // at random
 }
 
+TEST(SplitByTest, GroupsOfNumbersStayTogetherInNoOrder) {
+  std::string text = "machine,x\n";
+  for (int i = 0; i < 300; ++i) {
+    text += std::to_string(i * 7 % 30) + ",1\n";
+  }
+  const Table table = Csv(text);
+  std::set<std::set<double>> choices;
+  for (const uint64_t seed : {1, 2, 3}) {
+    const Split split =
+        SplitGroups(table, "machine", Iota(300), {.train = 0.5, .validation = 0.3, .test = 0.2, .seed = seed});
+    ExpectPartition(split, Iota(300));
+    EXPECT_FALSE(std::is_sorted(split.train.begin(), split.train.end()));
+    std::map<double, std::set<int>> parts;
+    int part = 0;
+    for (const auto* rows : {&split.train, &split.validation, &split.test}) {
+      for (const int64_t row : *rows) {
+        parts[table.columns[0].Number(row)].insert(part);
+      }
+      ++part;
+    }
+    std::set<double> trained;
+    for (const auto& [machine, in] : parts) {
+      EXPECT_EQ(in.size(), 1U) << machine;
+      if (in.contains(0)) {
+        trained.insert(machine);
+      }
+    }
+    EXPECT_EQ(trained.size(), 15U);
+    choices.insert(trained);
+  }
+  EXPECT_EQ(choices.size(), 3U);
+  const Split ordered = SplitGroups(table, "machine", Iota(300), {.train = 0.5, .validation = 0.5, .shuffle = false});
+  EXPECT_TRUE(std::is_sorted(ordered.train.begin(), ordered.train.end()));
+  ExpectError([&] { SplitGroups(Csv("a\n1\n1\n"), "a", Iota(2), {.train = 0.5, .validation = 0.5}); },
+              ErrorCode::kInvalidArgument, {"--group", "too few different values", "'a'"});
+}
+
 TEST(SplitByTest, WhatCannotBeSplitIsNamed) {
   const Table table = Csv("a,b,c\n1,1,1\n1,2,\n1,3,3\n1,4,4\n");
   const SplitOptions options{.train = 0.5, .validation = 0.25, .test = 0.25};

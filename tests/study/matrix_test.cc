@@ -1,9 +1,12 @@
 // The matrix on tiny work: every row is there, verified, with what the threads gain; stopping leaves gaps and says so.
 #include "lamina/study/matrix.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
+#include "lamina/base/error.h"
+#include "lamina/measure/train_benchmark.h"
 
 namespace lamina {
 namespace {
@@ -11,6 +14,7 @@ namespace {
 MatrixOptions Tiny() {
   MatrixOptions options = MatrixOptions::Quick();
   options.nets = {{64, 16, 10}};
+  options.rows = {{64, 16, 10}};
   options.batches = {16};
   options.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
   options.threads = 2;
@@ -37,8 +41,11 @@ TEST(Matrix, EveryKindOfWork) {
   EXPECT_EQ(training[0]["inputs"], "random");
   EXPECT_EQ(training[1]["inputs"], "digits.csv.gz");
   EXPECT_EQ(RowsOf(result, "answers").size(), 2 * options.weights.size());
-  EXPECT_EQ(said.size(), options.layers.size() + 2 + 2 * options.weights.size());
-  for (const char* table : {"layers", "training", "answers"}) {
+  const nlohmann::json steps = RowsOf(result, "steps");
+  ASSERT_EQ(steps.size(), options.steps.size());
+  EXPECT_EQ(steps[0]["network"], "4-32-16-4");
+  EXPECT_EQ(said.size(), options.layers.size() + 2 + options.steps.size() + 2 * options.weights.size());
+  for (const char* table : {"layers", "training", "steps", "answers"}) {
     for (const auto& row : RowsOf(result, table)) {
       EXPECT_EQ(row["verified"], "yes") << table << row;
     }
@@ -47,6 +54,23 @@ TEST(Matrix, EveryKindOfWork) {
     EXPECT_NEAR(row["gain"].get<double>(), row["s_one"].get<double>() / row["s_all"].get<double>(), 1e-9);
   }
   EXPECT_FALSE(RowsOf(result, "limits").empty());
+}
+
+// One step of each by sgd against plain loops: what the benchmark does before it times Adam.
+TEST(Matrix, EveryNamedStepIsVerified) {
+  for (const MatrixStep& step : MatrixSteps(/*quick=*/false)) {
+    TrainBenchmarkCase work = step.work;
+    work.batch = std::min<int64_t>(work.batch, 300);
+    TrainBenchmarkResult result;
+    VerifyTraining(work, TrainReference(work), result);
+    EXPECT_TRUE(result.verified) << step.name << ": " << result.largest_error << " of " << result.error_bound;
+  }
+}
+
+TEST(Matrix, AProgramThatIsNotThereHasNoStart) {
+  MatrixOptions options = Tiny();
+  options.program = "/nowhere/lamina";
+  EXPECT_THROW(MeasureMatrix(options), Error);
 }
 
 TEST(Matrix, DataOfAnotherWidthIsLeftOut) {

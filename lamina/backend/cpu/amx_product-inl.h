@@ -143,7 +143,7 @@ void ComputeTiles(const AmxProductInput<T>& in, const PackedBlock<Tiles>& block,
   for (int64_t first = 0; first < all_panels; first += most) {
     const int64_t panels = std::min(most, all_panels - first);
     team.Share(strips * panels, static_cast<int>(first / most), [&](int64_t begin, int64_t end) HWY_ATTR {
-      for (int64_t t = begin; t < end; ++t) {
+      for (int64_t t = begin; t < end && !Abandoned(); ++t) {
         const int64_t strip = t / panels;
         const int64_t panel = first + t % panels;
         TilePlace at{block.row + strip * kSide, std::min(kSide, block.rows - strip * kSide),
@@ -182,7 +182,9 @@ void AmxProduct(const AmxProductInput<T>& in, const Finish& finish, Team team) {
           team.Barrier();  // everybody is done with the tiles
         }
         packed_before = true;
-        PackTiles(in, block, team);
+        if (!Abandoned()) {
+          PackTiles(in, block, team);
+        }
         team.Barrier();
         ComputeTiles(in, block, size.cache_columns, finish, team);
         k += size.depth;

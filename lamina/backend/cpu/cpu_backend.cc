@@ -11,6 +11,7 @@
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/reductions.h"
+#include "lamina/backend/cpu/row_block_layer.h"
 #include "lamina/backend/cpu/row_block_network.h"
 #include "lamina/backend/cpu/row_block_plan.h"
 #include "lamina/backend/cpu/small_network.h"
@@ -79,6 +80,17 @@ class CpuBackend final : public HostBackend, public Reduces {
       return cpu::MakeRowBlockNetwork(request, threads());
     }
     return *why ? cpu::MakeSmallNetwork(request, threads()) : nullptr;
+  }
+
+  void Update(const UpdateArgs& args) const noexcept override {
+    DispatchFloat(args.dtype, [&]<class T>(T) {
+      const cpu::RowBlockTable<T>& kernels = cpu::RowBlockKernels<T>();
+      const UpdateNumbers<T> numbers = NumbersOf<T>(args.rule, args.decay);
+      UpdateInPieces<T>(args, [&](int64_t begin, int64_t end) {
+        const T* const gradient = static_cast<const T*>(args.arrays.gradient) + begin;
+        kernels.update(*args.rule, numbers, {gradient, 1, 0, begin, end - begin}, args.arrays);
+      });
+    });
   }
 
   std::unique_ptr<NearSearch> PrepareNear(const LayerPlanRequest& request) const override {

@@ -9,6 +9,7 @@
 
 #include "lamina/backend/cpu/epilogue-inl.h"
 #include "lamina/backend/cpu/tile-inl.h"
+#include "lamina/base/abandon.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
@@ -123,6 +124,9 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
   }
 }
 
+// So many samples are computed between two looks at whether the layer is still wanted.
+inline constexpr int64_t kSamplesBetween = 64;
+
 /// Samples [s_begin, s_end) × outputs [o_begin, o_end): sums, bias and elementwise activation.
 template <class Synapse, class T>
 void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
@@ -136,6 +140,9 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
     DotInput<T> in{
         args.weights.Row<T>(o), args.weights.stride, nullptr, args.x.stride, args.x.cols, nullptr, to.stride};
     for (int64_t s = s_begin; s < s_end;) {
+      if ((s - s_begin) % kSamplesBetween == 0 && Abandoned()) {
+        return;
+      }
       in.x = args.x.Row<T>(s);
       in.out = to.Row<T>(s) + o;
       if (s_end - s >= kDotSamples) {

@@ -7,85 +7,13 @@
 #define LAMINA_BACKEND_CPU_EPILOGUE_INL_H_
 #endif
 
+#include "lamina/backend/cpu/curves-inl.h"
 #include "lamina/backend/cpu/pack-inl.h"
 #include "lamina/backend/cpu/tile-inl.h"
 #include "lamina/backend/cpu/zeros-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
-
-/// a[i] = value(z[i]); in place is allowed.
-template <class T>
-using ValueFn = void (*)(const Activation&, const T* z, T* a, int64_t n);
-/// out[i] = g[i] * slope(z[i], a[i]); z may be null where the slope does not need it.
-template <class T>
-using SlopeFn = void (*)(const Activation&, const T* z, const T* a, const T* g, T* out, int64_t n);
-
-// The formula with the activation's parameters.
-template <class F>
-HWY_INLINE F FormulaOf(const Activation& activation) {
-  F formula{};
-  for (size_t i = 0; i < F::kParameters.size(); ++i) {
-    formula.*(F::kParameters[i].member) = activation.parameters()[i];
-  }
-  return formula;
-}
-
-template <class F, class T>
-void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
-  const F formula = FormulaOf<F>(activation);
-  Transform<T>(
-      n, a, [&](VecOf<T> v) HWY_ATTR { return formula.Value(Pack<T>(v)).v; }, z);
-}
-
-template <class F, class T>
-void SlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
-  const F formula = FormulaOf<F>(activation);
-  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input)
-                           HWY_ATTR { return hn::Mul(gradient, formula.Slope(Pack<T>(input), Pack<T>(value)).v); };
-  if constexpr (F::kSlopeNeedsInput) {
-    Transform<T>(n, out, product, g, a, z);
-  } else {
-    Transform<T>(
-        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); }, g, a);
-  }
-}
-
-// A user's own activation: its scalar loops.
-template <class T>
-void CustomValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
-  activation.Value(z, a, n);
-}
-
-template <class T>
-void CustomSlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
-  std::memmove(out, g, static_cast<size_t>(n) * sizeof(T));
-  activation.MultiplySlope(z, a, out, n);
-}
-
-/// Softmax is left to SoftmaxRows: identity.
-template <class T>
-ValueFn<T> ValueFor(const Activation& activation) {
-  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
-    return std::array<ValueFn<T>, sizeof...(F)>{&ValueSpan<F, T>...};
-  }(static_cast<formulas::BuiltinActivations*>(nullptr));
-  if (activation.kind() == Activation::kCustom) {
-    return &CustomValueSpan<T>;
-  }
-  return kTable[activation.is_softmax() ? 0 : static_cast<size_t>(activation.kind())];
-}
-
-/// No activation before (null): the slope of identity.
-template <class T>
-SlopeFn<T> SlopeFor(const Activation* activation) {
-  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
-    return std::array<SlopeFn<T>, sizeof...(F)>{&SlopeSpan<F, T>...};
-  }(static_cast<formulas::BuiltinActivations*>(nullptr));
-  if (activation->kind() == Activation::kCustom || activation->is_softmax()) {
-    return &CustomSlopeSpan<T>;
-  }
-  return kTable[static_cast<size_t>(activation->kind())];
-}
 
 /// Row-wise part of softmax for rows [begin, end), in place in a or from z.
 template <class T>
@@ -120,33 +48,43 @@ void StoreGradient(const UpdateNumbers<T>&, const GradientPart<T>& part, const P
   }
 }
 
-// Rule U over a part, for whole vectors and row ends; the first states are loaded and stored back.
-template <class U, class T, size_t... kState>
-HWY_INLINE void UpdatePart(const UpdateNumbers<T>& numbers, const GradientPart<T>& part, const ParameterArrays& to,
-                           std::index_sequence<kState...>) {
+// Rule U over `n` parameters from `offset` on, for whole vectors and the end; the first states are loaded and stored
+// back. gradient(i, left) is the gradient from i on, where only `left` elements may be read.
+template <class U, class T, class Gradient, size_t... kState>
+HWY_INLINE void UpdateRow(const UpdateNumbers<T>& numbers, int64_t n, const Gradient& gradient,
+                          const ParameterArrays& to, int64_t offset, std::index_sequence<kState...>) {
   using P = Pack<T>;
+  const Tag<T> d;
+  T* const w = static_cast<T*>(to.value) + offset;
+  [[maybe_unused]] T* const states[] = {static_cast<T*>(to.state[kState]) + offset..., nullptr};
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    P weight(hn::LoadU(d, w + i));
+    [[maybe_unused]] P state[] = {P(hn::LoadU(d, states[kState] + i))..., weight};
+    U::Step(numbers, P(gradient(i, kLanes<T>)), weight, state[kState]...);
+    hn::StoreU(weight.v, d, w + i);
+    (hn::StoreU(state[kState].v, d, states[kState] + i), ...);
+  }
+  if (const int64_t left = n - i; left > 0) {
+    P weight(LoadTail<T>(w + i, left));
+    [[maybe_unused]] P state[] = {P(LoadTail<T>(states[kState] + i, left))..., weight};
+    U::Step(numbers, P(gradient(i, left)), weight, state[kState]...);
+    StoreTail<T>(weight.v, w + i, left);
+    (StoreTail<T>(state[kState].v, states[kState] + i, left), ...);
+  }
+}
+
+// Rule U over a part.
+template <class U, class T, class States>
+HWY_INLINE void UpdatePart(const UpdateNumbers<T>& numbers, const GradientPart<T>& part, const ParameterArrays& to,
+                           States states) {
   const Tag<T> d;
   const UpdateNumbers<T> fixed = numbers;  // no store to a parameter can change it
   for (int64_t row = 0; row < part.rows; ++row) {
-    const T* g = part.g + row * part.g_stride;
-    const int64_t offset = part.offset + row * part.stride;
-    T* const w = static_cast<T*>(to.value) + offset;
-    [[maybe_unused]] T* const states[] = {static_cast<T*>(to.state[kState]) + offset..., nullptr};
-    int64_t i = 0;
-    for (; i + kLanes<T> <= part.n; i += kLanes<T>) {
-      P weight(hn::LoadU(d, w + i));
-      [[maybe_unused]] P state[] = {P(hn::LoadU(d, states[kState] + i))..., weight};
-      U::Step(fixed, P(hn::LoadU(d, g + i)), weight, state[kState]...);
-      hn::StoreU(weight.v, d, w + i);
-      (hn::StoreU(state[kState].v, d, states[kState] + i), ...);
-    }
-    if (const int64_t left = part.n - i; left > 0) {
-      P weight(LoadTail<T>(w + i, left));
-      [[maybe_unused]] P state[] = {P(LoadTail<T>(states[kState] + i, left))..., weight};
-      U::Step(fixed, P(LoadTail<T>(g + i, left)), weight, state[kState]...);
-      StoreTail<T>(weight.v, w + i, left);
-      (StoreTail<T>(state[kState].v, states[kState] + i, left), ...);
-    }
+    const T* const g = part.g + row * part.g_stride;
+    const auto gradient = [g, d](int64_t i, int64_t left)
+                              HWY_ATTR { return left < kLanes<T> ? LoadTail<T>(g + i, left) : hn::LoadU(d, g + i); };
+    UpdateRow<U>(fixed, part.n, gradient, to, part.offset + row * part.stride, states);
   }
 }
 

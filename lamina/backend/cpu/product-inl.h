@@ -10,6 +10,7 @@
 
 #include "lamina/backend/cpu/block-inl.h"
 #include "lamina/backend/cpu/epilogue-inl.h"
+#include "lamina/base/abandon.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
@@ -181,6 +182,9 @@ HWY_INLINE bool IsWanted(const Finish& finish, const TilePlace& at) {
   }
 }
 
+// So many strips are computed between two looks at whether the product is still wanted: some tens of microseconds.
+inline constexpr int64_t kTilesBetween = 8;
+
 // Tiles of this thread.
 template <class Sum, class T, class Finish>
 void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, Team team) {
@@ -207,6 +211,9 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
       walk.Start(t);
       TilePlace at = place_of(walk);
       for (; t < end; ++t) {
+        if (t % kTilesBetween == 0 && Abandoned()) {
+          return;
+        }
         Walk next = walk;
         next.Next();
         const TilePlace next_at = t + 1 < end ? place_of(next) : at;
@@ -264,7 +271,7 @@ void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team)
   HWY_ALIGN T tile[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
   const int64_t groups = block.row_groups.parts;
   team.Share(block.panels.parts, 0, [&](int64_t p, int64_t end) HWY_ATTR {
-    for (; p < end; ++p) {
+    for (; p < end && !Abandoned(); ++p) {
       PackPanelOf(in, block, p, 0, block.depth);
       for (int64_t group = 0; group < groups; group += Finish::kRowTiles) {
         const int64_t group_end = std::min<int64_t>(group + Finish::kRowTiles, groups);
@@ -306,7 +313,9 @@ void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
           team.Barrier();  // everybody is done with the panels
         }
         packed_before = true;
-        PackBlock(in, block, team);
+        if (!Abandoned()) {
+          PackBlock(in, block, team);
+        }
         team.Barrier();
         ComputeBlock(in, block, finish, team);
         k += size.depth;

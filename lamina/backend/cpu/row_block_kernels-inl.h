@@ -90,6 +90,7 @@ void RowBlockForward(const RowBlockLayer<T>& layer, const BlockOfRows& block) no
   constexpr int64_t kRows = TermSum<typename Synapse::Term>::kRows;
   T* const z = layer.z != nullptr ? layer.z : layer.a;
   const ValueFn<T> value = ValueFor<T>(*layer.activation);
+  const BothFn<T> both = BothFor<T>(*layer.activation);
   const bool curved = layer.activation->kind() != 0 && !layer.activation->is_softmax();
   const int64_t vectors = block.stride / kLanes<T>;
   for (int64_t o = 0; o < layer.outputs; o += kRows) {
@@ -104,8 +105,11 @@ void RowBlockForward(const RowBlockLayer<T>& layer, const BlockOfRows& block) no
                                  block.stride};
       RowBlockTileFor<Synapse, T, true>(rows, std::min<int64_t>(kTileVectors, vectors - v))(tile);
     }
-    if (curved) {
-      value(*layer.activation, z + o * block.stride, layer.a + o * block.stride, rows * block.stride);
+    T* const of_tiles = z + o * block.stride;
+    if (both != nullptr) {
+      both(*layer.activation, of_tiles, layer.a + o * block.stride, of_tiles, rows * block.stride);
+    } else if (curved) {
+      value(*layer.activation, of_tiles, layer.a + o * block.stride, rows * block.stride);
     }
   }
   if (layer.activation->is_softmax()) {
@@ -154,9 +158,7 @@ void RowBlockBack(const RowBlockLayer<T>& layer, const RowBlockLayer<T>& before,
       RowBlockTileFor<Synapse, T, false>(rows, width / kLanes<T>)(tile);
     }
     if (curved) {
-      const int64_t at = i * block.stride;
-      slope(*before.activation, before.z == nullptr ? nullptr : before.z + at, before.a + at, out, out,
-            rows * block.stride);
+      MultiplySlope(before, slope, i * block.stride, rows * block.stride);
     }
   }
   if (before.activation->is_softmax()) {

@@ -28,7 +28,7 @@ struct RowBlockLayer {
   const T* bias = nullptr;     // outputs; null for a layer without
   const T* x = nullptr;        // inputs × stride
   T* a = nullptr;              // outputs × stride, as all that follow
-  T* z = nullptr;              // only where the slope reads it
+  T* z = nullptr;              // only where the slope reads it; of built-in activations the slope itself
   T* distance = nullptr;       // only where the synapse needs it
   T* delta = nullptr;
   T* scaled = nullptr;  // the delta as the gradients of such a synapse take it, else null
@@ -60,6 +60,16 @@ struct RowBlockLoss {
   T mean = 1;                         // 1 / samples of the step
 };
 
+/// The gradient of parameters [at, at + count) in every group; the groups are added up in their order.
+template <class T>
+struct GroupGradients {
+  const T* first = nullptr;  // of group 0
+  int64_t groups = 1;
+  int64_t stride = 0;  // from a group to the next
+  int64_t at = 0;
+  int64_t count = 0;
+};
+
 /// The passes of one synapse.
 template <class T>
 struct RowBlockPasses {
@@ -80,10 +90,9 @@ struct RowBlockTable {
   LossSums (*loss)(const RowBlockLoss<T>&, const RowBlockLayer<T>& output, const BlockOfRows&) noexcept;
   /// out[i] = the sum of the lanes of vector i. count is a multiple of the lanes.
   void (*reduce)(const T* sums, int64_t count, T* out) noexcept;
-  /// first[i] += the same of the other groups, in order, each `stride` after the last; then the parameters from `at` on
-  /// follow by the rule.
-  void (*update)(const UpdateRule& rule, const UpdateNumbers<T>& numbers, T* first, int64_t groups, int64_t stride,
-                 int64_t at, int64_t count, const ParameterArrays& to) noexcept;
+  /// Parameters follow the sums of the groups by the rule.
+  void (*update)(const UpdateRule& rule, const UpdateNumbers<T>& numbers, const GroupGradients<T>& gradients,
+                 const ParameterArrays& to) noexcept;
   std::array<RowBlockPasses<T>, std::tuple_size_v<formulas::Synapses>> synapses;
 };
 

@@ -63,6 +63,19 @@ HWY_INLINE void RowBlockSoftmaxSlope(const T* a, T* delta, int64_t outputs, int6
   }
 }
 
+// delta of a part of a layer, times the slope of its activation.
+template <class T>
+HWY_INLINE void MultiplySlope(const RowBlockLayer<T>& layer, SlopeFn<T> slope, int64_t at, int64_t count) {
+  T* const delta = layer.delta + at;
+  if (BothFor<T>(*layer.activation) != nullptr) {  // z is the slope
+    Transform<T>(
+        count, delta, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Mul(a, b); }, static_cast<const T*>(delta),
+        static_cast<const T*>(layer.z + at));
+  } else {
+    slope(*layer.activation, layer.z == nullptr ? nullptr : layer.z + at, layer.a + at, delta, delta, count);
+  }
+}
+
 // The answers of a vector of rows that count as right; see LossSums.
 template <class T>
 HWY_INLINE hn::Mask<Tag<T>> RightAnswers(const T* a, const T* y, int64_t outputs, int64_t stride, double threshold) {
@@ -142,8 +155,7 @@ LossSums RowBlockLossOf(const RowBlockLoss<T>& loss, const RowBlockLayer<T>& out
   if (loss.args->loss.by_output() && activation.is_softmax()) {
     RowBlockSoftmaxSlope<T>(output.a, output.delta, output.outputs, block.stride);
   } else if (loss.args->loss.by_output()) {
-    SlopeFor<T> (&activation)(activation, output.z, output.a, output.delta, output.delta,
-                              output.outputs * block.stride);
+    MultiplySlope(output, SlopeFor<T>(&activation), 0, output.outputs * block.stride);
   }
   return sums;
 }

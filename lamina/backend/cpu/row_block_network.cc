@@ -14,6 +14,7 @@
 #include "lamina/backend/cpu/steps_end.h"
 #include "lamina/backend/cpu/team.h"
 #include "lamina/backend/host_backend.h"
+#include "lamina/base/abandon.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/team_choice.h"
 
@@ -185,7 +186,7 @@ class RowBlockNetwork final : public PreparedNetwork {
     const RowCuts cuts = CutsOf(rows);
     Room& room = rooms_[static_cast<size_t>(team.thread)];
     const auto next = [&] { return next_group_.fetch_add(1, std::memory_order_relaxed); };
-    for (int64_t group = next(); group < cuts.groups; group = next()) {
+    for (int64_t group = next(); group < cuts.groups && !Abandoned(); group = next()) {
       SumGroup(work, begin, rows, cuts, group, room);
     }
     team.Barrier();
@@ -203,8 +204,9 @@ class RowBlockNetwork final : public PreparedNetwork {
       of_biases.lambda = 0;
       for (int64_t i = team.Begin(count); i < last; ++i) {
         const UpdatePiece& piece = pieces_[static_cast<size_t>(i)];
-        kernels_.update(rule, piece.decays ? of_weights : of_biases, gradients_ + piece.gradient, cuts.groups,
-                        gradient_stride_, piece.at, piece.count, *piece.arrays);
+        kernels_.update(rule, piece.decays ? of_weights : of_biases,
+                        {gradients_ + piece.gradient, cuts.groups, gradient_stride_, piece.at, piece.count},
+                        *piece.arrays);
       }
     }
     team.Barrier();
@@ -214,9 +216,9 @@ class RowBlockNetwork final : public PreparedNetwork {
   void SumGroup(const TrainingSteps& work, int64_t begin, int64_t rows, const RowCuts& cuts, int64_t group,
                 Room& room) noexcept {
     LossSums& sums = sums_[static_cast<size_t>(group)] = {};
-    const int64_t first = group * cuts.group_blocks;
-    const int64_t last = std::min(cuts.blocks, first + cuts.group_blocks);
-    for (int64_t b = first; b < last; ++b) {
+    const int64_t first = cuts.BeginOf(group);
+    const int64_t last = cuts.BeginOf(group + 1);
+    for (int64_t b = first; b < last && !Abandoned(); ++b) {
       BlockOfRows block;
       block.begin = begin + b * cuts.block_rows;
       block.rows = std::min(cuts.block_rows, rows - b * cuts.block_rows);

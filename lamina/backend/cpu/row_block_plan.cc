@@ -11,7 +11,10 @@ namespace {
 constexpr int64_t kBlock_bytes = 96 << 10;  // of the values of a block, in the second-level cache
 constexpr int64_t kMostTiles = 9;           // of a block: more vectors gain nothing
 constexpr int64_t kEnoughGroups = 16;       // of which many threads get even shares
+constexpr int64_t kManyGroups = 64;
 constexpr int64_t kMostGroupBlocks = 8;
+constexpr int64_t kGroupsInParts = 2;  // the last ones, so that threads end together
+constexpr int64_t kParts = 4;
 constexpr int64_t kByRows = 512;  // weights of a layer
 // Against single layers: weights that are read once a block, and inputs of which many may be zero, which those skip.
 constexpr int64_t kMostWeights_bytes = 320 << 10;
@@ -28,9 +31,11 @@ RowCuts::RowCuts(int64_t rows, int64_t lanes, int64_t tile_vectors, int64_t most
   const int64_t even = CeilDivide(vectors, CeilDivide(vectors, most_vectors));
   block_rows = std::min(RoundUp(even, tile_vectors), most_vectors) * lanes;
   blocks = CeilDivide(rows, block_rows);
-  group_blocks =
-      std::max(std::clamp<int64_t>(blocks / kEnoughGroups, 1, kMostGroupBlocks), CeilDivide(blocks, kMostGroups));
-  groups = CeilDivide(blocks, group_blocks);
+  large_blocks =
+      std::max(std::clamp<int64_t>(blocks / kEnoughGroups, 1, kMostGroupBlocks), CeilDivide(blocks, kManyGroups));
+  large_groups = std::max<int64_t>(0, blocks / large_blocks - kGroupsInParts);
+  small_blocks = std::max<int64_t>(1, large_blocks / kParts);
+  groups = large_groups + CeilDivide(blocks - large_groups * large_blocks, small_blocks);
 }
 
 int64_t MostVectors(std::span<const LayerSpec> layers, int64_t lanes, int64_t element_bytes, int64_t tile_vectors) {

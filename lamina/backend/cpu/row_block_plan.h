@@ -2,6 +2,7 @@
 // way.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -12,13 +13,22 @@ namespace lamina::cpu {
 /// Blocks of rows, and the groups of blocks that have a gradient each: by the number of rows alone, so that results do
 /// not depend on threads.
 struct RowCuts {
-  static constexpr int64_t kMostGroups = 64;
+  static constexpr int64_t kMostGroups = 80;
 
   RowCuts(int64_t rows, int64_t lanes, int64_t tile_vectors, int64_t most_vectors);
 
+  /// The first block of a group; of `groups` the number of blocks.
+  int64_t BeginOf(int64_t group) const {
+    return std::min(blocks, std::min(group, large_groups) * large_blocks +
+                                std::max<int64_t>(0, group - large_groups) * small_blocks);
+  }
+
   int64_t block_rows;
   int64_t blocks;
-  int64_t group_blocks;
+  // Groups of many blocks, then of few: threads take them one by one, and wait in the end for one of few at most.
+  int64_t large_blocks;
+  int64_t large_groups;
+  int64_t small_blocks;
   int64_t groups;  // no more than blocks, nor than kMostGroups
 };
 

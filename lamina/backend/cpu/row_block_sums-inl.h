@@ -14,7 +14,7 @@ namespace lamina::cpu::HWY_NAMESPACE {
 
 // kSide columns of kSide rows, turned.
 template <class T>
-HWY_INLINE void TurnRows(const T* const (&rows)[kSide<T>], int64_t column, T* to, int64_t stride) {
+HWY_INLINE void TurnSide(const T* const* rows, int64_t column, T* to, int64_t stride) {
 #if HWY_TARGET == HWY_SCALAR
   to[column * stride] = rows[0][column];
 #else
@@ -40,9 +40,46 @@ HWY_INLINE void TurnRows(const T* const (&rows)[kSide<T>], int64_t column, T* to
 #endif
 }
 
+// Rows and columns that are turned together: of doubles four, where there are vectors of them.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+template <class T>
+inline constexpr int64_t kTurned = sizeof(T) == 8 ? 4 : kSide<T>;
+
+template <class T>
+HWY_INLINE void TurnRows(const T* const* rows, int64_t column, T* to, int64_t stride) {
+  if constexpr (kTurned<T> == kSide<T>) {
+    TurnSide<T>(rows, column, to, stride);
+  } else {
+    const hn::FixedTag<T, kTurned<T> > d;
+    T* const out = to + column * stride;
+    const auto r0 = hn::LoadU(d, rows[0] + column);
+    const auto r1 = hn::LoadU(d, rows[1] + column);
+    const auto r2 = hn::LoadU(d, rows[2] + column);
+    const auto r3 = hn::LoadU(d, rows[3] + column);
+    const auto a = hn::InterleaveLower(d, r0, r1);
+    const auto b = hn::InterleaveLower(d, r2, r3);
+    const auto e = hn::InterleaveUpper(d, r0, r1);
+    const auto f = hn::InterleaveUpper(d, r2, r3);
+    hn::Store(hn::ConcatLowerLower(d, b, a), d, out);
+    hn::Store(hn::ConcatLowerLower(d, f, e), d, out + stride);
+    hn::Store(hn::ConcatUpperUpper(d, b, a), d, out + 2 * stride);
+    hn::Store(hn::ConcatUpperUpper(d, f, e), d, out + 3 * stride);
+  }
+}
+
+#else
+template <class T>
+inline constexpr int64_t kTurned = kSide<T>;
+
+template <class T>
+HWY_INLINE void TurnRows(const T* const* rows, int64_t column, T* to, int64_t stride) {
+  TurnSide<T>(rows, column, to, stride);
+}
+#endif
+
 template <class T>
 void RowBlockGatherRows(const RowBlockGather<T>& gather, const BlockOfRows& block, T* to) noexcept {
-  constexpr int64_t kTogether = kSide<T>;
+  constexpr int64_t kTogether = kTurned<T>;
   constexpr int64_t kAhead = 16;  // shuffled rows come from memory
   const int64_t last = block.begin + block.rows - 1;
   const auto row = [&](int64_t i) {
@@ -75,7 +112,13 @@ void RowBlockGatherRows(const RowBlockGather<T>& gather, const BlockOfRows& bloc
     for (int64_t c = 0; c < whole; c += kTogether) {
       TurnRows<T>(rows, c, to + r, block.stride);
     }
-    for (int64_t c = whole; c < gather.columns; ++c) {
+    int64_t left = whole;
+    for (; kTogether > kSide<T> && left + kSide<T> <= gather.columns; left += kSide<T>) {
+      for (int64_t i = 0; i < kTogether; i += kSide<T>) {
+        TurnSide<T>(rows + i, left, to + r + i, block.stride);
+      }
+    }
+    for (int64_t c = left; c < gather.columns; ++c) {
       for (int64_t i = 0; i < kTogether; ++i) {
         to[c * block.stride + r + i] = rows[i][c];
       }
@@ -271,14 +314,38 @@ void RowBlockReduce(const T* sums, int64_t count, T* out) noexcept {
   }
 }
 
+template <class U, int kStates, class T>
+void SumGroupsAndUpdate(const UpdateNumbers<T>& numbers, const GroupGradients<T>& from, const ParameterArrays& to) {
+  const Tag<T> d;
+  const UpdateNumbers<T> fixed = numbers;  // no store to a parameter can change it
+  const GroupGradients<T> gradients = from;
+  const auto sum = [&gradients, d](int64_t i, int64_t left) HWY_ATTR {
+    const auto load = [d, left](const T* g)
+                          HWY_ATTR { return left < kLanes<T> ? LoadTail<T>(g, left) : hn::LoadU(d, g); };
+    const T* g = gradients.first + i;
+    VecOf<T> all = load(g);
+    for (int64_t group = 1; group < gradients.groups; ++group) {
+      g += gradients.stride;
+      all = hn::Add(all, load(g));
+    }
+    return all;
+  };
+  UpdateRow<U>(fixed, gradients.count, sum, to, gradients.at, std::make_index_sequence<kStates>());
+}
+
 template <class T>
-void RowBlockUpdate(const UpdateRule& rule, const UpdateNumbers<T>& numbers, T* first, int64_t groups, int64_t stride,
-                    int64_t at, int64_t count, const ParameterArrays& to) noexcept {
-  const auto add = [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); };
-  for (int64_t g = 1; g < groups; ++g) {
-    Transform<T>(count, first, add, static_cast<const T*>(first), static_cast<const T*>(first) + g * stride);
-  }
-  UpdateFor<T> (&rule)(numbers, {first, 0, at, 0, 1, count}, to);
+void RowBlockUpdate(const UpdateRule& rule, const UpdateNumbers<T>& numbers, const GroupGradients<T>& from,
+                    const ParameterArrays& to) noexcept {
+  using Update = void (*)(const UpdateNumbers<T>&, const GroupGradients<T>&, const ParameterArrays&);
+  struct Forms {
+    Update plain, with_momentum;
+  };
+  static constexpr auto kTable = []<class... U>(std::tuple<U...>*) {
+    return std::array<Forms, sizeof...(U)>{
+        Forms{&SumGroupsAndUpdate<U, StatesOf<U>(false), T>, &SumGroupsAndUpdate<U, StatesOf<U>(true), T>}...};
+  }(static_cast<formulas::Updates*>(nullptr));
+  const Forms& forms = kTable[static_cast<size_t>(rule.kind)];
+  (rule.momentum == 0 ? forms.plain : forms.with_momentum)(numbers, from, to);
 }
 
 }  // namespace lamina::cpu::HWY_NAMESPACE

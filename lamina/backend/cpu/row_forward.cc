@@ -26,6 +26,10 @@ struct RowChoice {
 // The kernels of weights of a type; `neurons` null: ForwardDots.
 RowChoice ChoiceFor(const LayerSpec& layer, DType stored) {
   const RowTable& table = RowKernels();
+  if (IsDistance(layer.synapse)) {  // of exact weights
+    const size_t kind = layer.synapse == Synapse::kL1 ? 0 : layer.synapse == Synapse::kL2 ? 1 : 2;
+    return {stored == DType::kF64 ? &table.distances_f64[kind] : &table.distances_f32[kind], nullptr};
+  }
   switch (stored) {
     case DType::kF64: return {&table.f64, nullptr};
     case DType::kF32: return {&table.f32, nullptr};
@@ -56,7 +60,7 @@ RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& wei
     scales_ = CopyOf(weights.scales.data(), std::ssize(weights.scales) * static_cast<int64_t>(sizeof(float)));
   }
   const RowChoice choice = ChoiceFor(layer, weights.numbers.dtype());
-  if (!IsDistance(layer.synapse) && layer.outputs >= kLeastRowVectors * choice.panels->lanes) {
+  if (layer.outputs >= kLeastRowVectors * choice.panels->lanes) {
     panels_ = choice.panels;
     KeepInPanels(weights.numbers);
   } else {
@@ -179,7 +183,7 @@ void RowLayer::Forward(const void* x, void* a, void* scratch) const noexcept {
     row.sums = narrow_sums_ ? room + scratch_.sums : a;
     row.scratch = room + scratch_.kernel;
     if (panels_ != nullptr) {
-      const int64_t some = SelectGroups(row.x, room);
+      const int64_t some = IsDistance(layer_.synapse) ? -1 : SelectGroups(row.x, room);
       row.groups = some < 0 ? nullptr : reinterpret_cast<const int32_t*>(room + scratch_.groups);
       row.count = some < 0 ? (layer_.inputs + panels_->group - 1) / panels_->group : some;
       panels_->panels(row);

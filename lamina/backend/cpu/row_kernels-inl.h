@@ -37,6 +37,29 @@ struct RowWeightsAsTheyAre {
   }
 };
 
+// Distances of centres: sums of |x - w| or of its square.
+template <class T, bool kSquare, bool kOfRoot = false>
+struct RowDistances {
+  using Number = T;
+  using Element = T;
+  static constexpr int64_t kGroup = 1;
+  static constexpr bool kRoot = kOfRoot;
+
+  template <int kVectors>
+  static HWY_INLINE void Add(const Element* w, const T* x, VecOf<T>* sums) {
+    const Tag<T> d;
+    const auto xs = hn::Set(d, x[0]);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      const auto apart = hn::Sub(xs, hn::LoadU(d, w + v * kLanes<T>));
+      sums[v] = kSquare ? hn::MulAdd(apart, apart, sums[v]) : hn::Add(sums[v], hn::Abs(apart));
+    }
+  }
+};
+
+template <class Weights>
+concept HasRoot = Weights::kRoot;
+
 // bf16 of two inputs in a lane: each half is the upper half of an f32.
 struct RowWeightsBF16 {
   using Number = float;
@@ -161,6 +184,12 @@ HWY_NOINLINE void RowPanelSums(const RowTask& task, const typename Weights::Elem
   ForGroups<kBytes>(task, w, count * Weights::kGroup, [&](int64_t g, const typename Weights::Element* at) HWY_ATTR {
     Weights::template Add<kVectors>(at, x + g * Weights::kGroup, sums);
   });
+  if constexpr (HasRoot<Weights>) {
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] = hn::Sqrt(sums[v]);
+    }
+  }
   StoreRowSums<kVectors, T>(task, begin, count, sums, T(1));
 }
 
@@ -371,6 +400,14 @@ inline const RowTable& RowTableOfTarget() {
     table.target = hwy::TargetName(HWY_TARGET);
     table.f64 = RowKernelOf<RowWeightsAsTheyAre<double>>();
     table.f32 = RowKernelOf<RowWeightsAsTheyAre<float>>();
+    const auto distances = [](auto zero, RowKernel* kernels) {
+      using T = decltype(zero);
+      kernels[0] = RowKernelOf<RowDistances<T, false>>();
+      kernels[1] = RowKernelOf<RowDistances<T, true, true>>();
+      kernels[2] = RowKernelOf<RowDistances<T, true>>();
+    };
+    distances(double(), table.distances_f64);
+    distances(float(), table.distances_f32);
     table.bf16 = RowKernelOf<RowWeightsBF16>();
     table.f16 = RowKernelOf<RowWeightsWidened<WidenF16>>();
     table.i8 = RowKernelOf<RowWeightsWidened<WidenI8>>();

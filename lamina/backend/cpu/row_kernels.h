@@ -48,6 +48,9 @@ struct RowTable {
   RowKernel bf16;
   RowKernel f16;
   RowKernel i8;
+  /// Distances of exact weights, in the order l1, l2, l2 squared.
+  RowKernel distances_f64[3];
+  RowKernel distances_f32[3];
   RowKernel i8_products;  // needs InstructionSets::byte_products; x is rounded to 16 bits
   void (*bf16_neurons)(const RowTask&) noexcept;
   void (*f16_neurons)(const RowTask&) noexcept;

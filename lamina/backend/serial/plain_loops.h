@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "lamina/backend/backend.h"
+#include "lamina/base/abandon.h"
 #include "lamina/base/convert.h"
 
 namespace lamina::plain_loops {
@@ -59,7 +60,7 @@ void Forward(const ForwardArgs& args, const Activation& activation, int64_t begi
   using Sum = SumOf<E>;
   const int64_t inputs = args.x.cols;
   const auto* bias = static_cast<const T*>(args.bias);
-  for (int64_t i = begin; i < end; ++i) {
+  for (int64_t i = begin; i < end && !Abandoned(); ++i) {
     const E* x = args.x.Row<E>(i);
     T* a = RowOrNull<T>(args.a, i);
     T* z = args.z.empty() ? a : args.z.Row<T>(i);
@@ -94,7 +95,7 @@ template <class S, class T>
 void InputGradient(const InputGradientArgs& args, int64_t begin, int64_t end) noexcept {
   const int64_t inputs = args.out.cols;
   const int64_t outputs = args.delta.cols;
-  for (int64_t i = begin; i < end; ++i) {
+  for (int64_t i = begin; i < end && !Abandoned(); ++i) {
     const T* delta = args.delta.Row<T>(i);
     const T* distance = RowOrNull<T>(args.distance, i);
     const T* x = S::Term::kIsDistance ? args.x.Row<T>(i) : nullptr;
@@ -129,7 +130,7 @@ void WeightGradient(const WeightGradientArgs& args, int64_t begin, int64_t end, 
   for (int64_t j = 0; bias_gradient != nullptr && j < outputs; ++j) {
     bias_gradient[j] = T(0);
   }
-  for (int64_t i = begin; i < end; ++i) {
+  for (int64_t i = begin; i < end && !Abandoned(); ++i) {
     const T* x = args.x.Row<T>(i);
     const T* delta = args.delta.Row<T>(i);
     const T* distance = RowOrNull<T>(args.distance, i);

@@ -20,6 +20,8 @@ struct Dataset {
   std::vector<int32_t> labels;         // class index per row; classification only
   std::vector<int64_t> rows;           // the table row each came from
   std::vector<double> sample_weights;  // empty: all 1
+  std::vector<int64_t> groups;         // rows of one are left out together (rbf/kernel_network.h); empty: none
+  std::vector<double> times;           // a row is answered by rows of earlier ones; empty: none
   std::vector<double> baseline;        // the naive guess per row in units of the target; empty: none
   /// Files that features and targets are mapped from, row by row; empty: both are in memory.
   std::vector<std::shared_ptr<RowSource>> files;

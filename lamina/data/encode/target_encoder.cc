@@ -300,6 +300,8 @@ Dataset TargetEncoder::InForm(const Dataset& dataset) const {
   formed.labels = dataset.labels;
   formed.rows = dataset.rows;
   formed.sample_weights = dataset.sample_weights;
+  formed.groups = dataset.groups;
+  formed.times = dataset.times;
   formed.baseline = dataset.baseline;
   return formed;
 }

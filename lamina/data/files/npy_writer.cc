@@ -24,8 +24,13 @@ std::string NpyHeaderText(int64_t rows, int64_t cols, DType dtype) {
 }
 
 void WriteNpy(const std::string& path, ConstMatrixView matrix) {
-  Check(matrix.space == Space::kHost, "WriteNpy: a host matrix expected");
   AtomicFile file(path);
+  WriteNpy(file, matrix);
+  file.Commit();
+}
+
+void WriteNpy(AtomicFile& file, ConstMatrixView matrix) {
+  Check(matrix.space == Space::kHost, "WriteNpy: a host matrix expected");
   file.Write(NpyHeaderText(matrix.rows, matrix.cols, matrix.dtype));
   const int64_t element_bytes = DTypeSize_bytes(matrix.dtype);
   Matrix widened(1, matrix.dtype == DType::kBF16 ? matrix.cols : 0, DType::kF32);
@@ -38,7 +43,6 @@ void WriteNpy(const std::string& path, ConstMatrixView matrix) {
       file.Write(row, static_cast<size_t>(matrix.cols * element_bytes));
     }
   }
-  file.Commit();
 }
 
 }  // namespace lamina

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/base/version.h"
 #include "lamina/model/c_source/c_answer.h"
@@ -153,12 +153,14 @@ std::vector<std::string> WriteCSource(const Model& model, const CSourceOptions& 
   const CSource made = ToCSource(model, options);
   const std::vector<std::string> names{options.name + ".h", options.name + ".c"};
   RequireOutputFolder(folder, names);
-  ClaimNames(folder, names);
+  FileSet files;
+  ClaimNames(folder, names, files);
   std::vector<std::string> paths;
   for (const std::string& name : names) {
     paths.push_back((std::filesystem::path(folder) / name).string());
-    WriteFileAtomically(paths.back(), name.ends_with(".h") ? made.header : made.source);
+    files.Add(paths.back(), name.ends_with(".h") ? made.header : made.source);
   }
+  files.Commit();
   return paths;
 }
 

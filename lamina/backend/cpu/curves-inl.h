@@ -1,0 +1,266 @@
+// Activations over vectors: the formulas of formulas.inc, and other forms of those whose exponentials and divisions can
+// be fewer than plain numbers show. Bounds of their errors: tests/conformance/activation_bounds_test.cc.
+#if defined(LAMINA_BACKEND_CPU_CURVES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAMINA_BACKEND_CPU_CURVES_INL_H_
+#undef LAMINA_BACKEND_CPU_CURVES_INL_H_
+#else
+#define LAMINA_BACKEND_CPU_CURVES_INL_H_
+#endif
+
+#include <cstring>
+
+#include "lamina/backend/cpu/vec-inl.h"
+#include "lamina/neuron/activation.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lamina::cpu::HWY_NAMESPACE {
+
+/// An activation and its slope at one place.
+template <class T>
+struct ValueAndSlope {
+  Pack<T> a;
+  Pack<T> slope;
+};
+
+/// e^(factor x), 0 and infinity included. Its relative error grows with |x| by that of rounding x, as an error of x
+/// itself would have it.
+template <class T>
+HWY_INLINE Pack<T> CurvePower(Pack<T> x, double factor) {
+  using C = ExpConstants<T>;
+  const Tag<T> d;
+  const auto high = hn::Set(d, static_cast<T>(C::kBias + 1));
+  // Below it 2^n is 0: by its bits, or by rounding.
+  constexpr bool kRounds = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
+  const auto low = hn::Set(d, static_cast<T>(-C::kBias - (kRounds ? C::kMantissa + 1 : 0)));
+  const auto t = hn::Mul(x.v, hn::Set(d, static_cast<T>(factor * 1.4426950408889634)));
+  const SplitPower<T> e = SplitPowerOf<T>(MaxVec<T>(low, MinVec<T>(high, t)));
+  return Pack<T>(e.Scale(hn::Add(e.p, hn::Set(d, static_cast<T>(1)))));
+}
+
+/// The same for |factor x| of at most 87 (f64: 700).
+template <class T>
+HWY_INLINE Pack<T> FinitePower(Pack<T> x, double factor) {
+  const Tag<T> d;
+  const SplitPower<T> e = SplitPowerOf<T>(hn::Mul(x.v, hn::Set(d, static_cast<T>(factor * 1.4426950408889634))));
+  return Pack<T>(e.Scale(hn::Add(e.p, hn::Set(d, static_cast<T>(1)))));
+}
+
+template <class T>
+HWY_INLINE Pack<T> Within(Pack<T> z, double low, double high) {
+  return Min(Pack<T>(high), Max(Pack<T>(low), z));
+}
+template <class T>
+inline constexpr double kMostPower = sizeof(T) == 4 ? 87 : 700;
+
+template <class F, class T>
+HWY_INLINE Pack<T> CurveValue(const F& formula, Pack<T> z) {
+  return formula.Value(z);
+}
+template <class F, class T>
+HWY_INLINE Pack<T> CurveSlope(const F& formula, Pack<T> z, Pack<T> a) {
+  return formula.Slope(z, a);
+}
+template <class F, class T>
+HWY_INLINE ValueAndSlope<T> CurveBoth(const F& formula, Pack<T> z) {
+  const Pack<T> a = formula.Value(z);
+  return {a, formula.Slope(z, a)};
+}
+
+// e^z - 1 without a division.
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Elu& elu, Pack<T> z) {
+  const Pack<T> below = Pack<T>(elu.alpha) * Pack<T>(Expm1OfNegative<T>(Min(Pack<T>(0.0), z).v));
+  return Select(z > Pack<T>(0.0), z, below);
+}
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Selu& selu, Pack<T> z) {
+  const Pack<T> below = Pack<T>(selu.kScaledAlpha) * Pack<T>(Expm1OfNegative<T>(Min(Pack<T>(0.0), z).v));
+  return Select(z > Pack<T>(0.0), Pack<T>(selu.kScale) * z, below);
+}
+
+// 1 - e^-a.
+template <class T>
+HWY_INLINE Pack<T> CurveSlope(const formulas::Softplus&, Pack<T>, Pack<T> a) {
+  return Pack<T>(0.0) - Pack<T>(Expm1OfNegative<T>((Pack<T>(0.0) - a).v));
+}
+
+// z s with s = 1 / (1 + power): the slope is s + z s (1 - s) times the slope of the power's exponent, and 1 - s is
+// power s. `inside` is z where it is not far out.
+template <class T>
+HWY_INLINE ValueAndSlope<T> Gated(Pack<T> z, Pack<T> inside, Pack<T> power, Pack<T> inner_slope) {
+  const Pack<T> s = Pack<T>(1.0) / (Pack<T>(1.0) + power);
+  return {z * s, MulAdd(inside * s * inner_slope, power * s, s)};
+}
+
+template <class T>
+HWY_INLINE ValueAndSlope<T> CurveBoth(const formulas::Silu&, Pack<T> z) {
+  const Pack<T> inside = Within(z, -kMostPower<T>, kMostPower<T>);
+  return Gated(z, inside, FinitePower(inside, -1), Pack<T>(1.0));
+}
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Silu&, Pack<T> z) {
+  return z / (Pack<T>(1.0) + CurvePower(z, -1));
+}
+template <class T>
+HWY_INLINE Pack<T> CurveSlope(const formulas::Silu& silu, Pack<T> z, Pack<T>) {
+  return CurveBoth(silu, z).slope;
+}
+
+// (1 + tanh u) / 2 is 1 / (1 + e^-2u).
+inline constexpr double kTwiceRoot = 2 * formulas::Gelu::kRootTwoOverPi;
+
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Gelu& gelu, Pack<T> z) {
+  const Pack<T> cubic = z * MulAdd(z * z, Pack<T>(gelu.kCubic), Pack<T>(1.0));
+  return z / (Pack<T>(1.0) + CurvePower(cubic, -kTwiceRoot));
+}
+template <class T>
+HWY_INLINE ValueAndSlope<T> CurveBoth(const formulas::Gelu& gelu, Pack<T> z) {
+  constexpr double kFar = sizeof(T) == 4 ? 9.9 : 20;
+  const Pack<T> inside = Within(z, -kFar, kFar);
+  const Pack<T> square = inside * inside;
+  const Pack<T> cubic = inside * MulAdd(square, Pack<T>(gelu.kCubic), Pack<T>(1.0));
+  const Pack<T> inner_slope = MulAdd(square, Pack<T>(3 * kTwiceRoot * gelu.kCubic), Pack<T>(kTwiceRoot));
+  return Gated(z, inside, FinitePower(cubic, -kTwiceRoot), inner_slope);
+}
+template <class T>
+HWY_INLINE Pack<T> CurveSlope(const formulas::Gelu& gelu, Pack<T> z, Pack<T>) {
+  return CurveBoth(gelu, z).slope;
+}
+
+// From 20 on the tanh is 1 in f32, from 40 on in f64; unclamped, the power of the power overflows.
+template <class T>
+inline constexpr double kMishEnd = sizeof(T) == 4 ? 20 : 40;
+
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Mish&, Pack<T> z) {
+  const Pack<T> power = CurvePower(Min(Pack<T>(kMishEnd<T>), z), 1);
+  const Pack<T> n = power * (power + Pack<T>(2.0));
+  return z * (n / (n + Pack<T>(2.0)));
+}
+template <class T>
+HWY_INLINE ValueAndSlope<T> CurveBoth(const formulas::Mish&, Pack<T> z) {
+  const Pack<T> inside = Within(z, -kMostPower<T>, kMishEnd<T>);
+  const Pack<T> power = FinitePower(inside, 1);
+  const Pack<T> n = power * (power + Pack<T>(2.0));
+  const Pack<T> below = Pack<T>(1.0) / (n + Pack<T>(2.0));
+  const Pack<T> t = n * below;
+  return {z * t, MulAdd(inside * below, (power + Pack<T>(1.0)) * (Pack<T>(4.0) * power) * below, t)};
+}
+template <class T>
+HWY_INLINE Pack<T> CurveSlope(const formulas::Mish& mish, Pack<T> z, Pack<T>) {
+  return CurveBoth(mish, z).slope;
+}
+
+/// a[i] = value(z[i]); in place is allowed.
+template <class T>
+using ValueFn = void (*)(const Activation&, const T* z, T* a, int64_t n);
+/// out[i] = g[i] * slope(z[i], a[i]); z may be null where the slope does not need it.
+template <class T>
+using SlopeFn = void (*)(const Activation&, const T* z, const T* a, const T* g, T* out, int64_t n);
+
+// The formula with the activation's parameters.
+template <class F>
+HWY_INLINE F FormulaOf(const Activation& activation) {
+  F formula{};
+  for (size_t i = 0; i < F::kParameters.size(); ++i) {
+    formula.*(F::kParameters[i].member) = activation.parameters()[i];
+  }
+  return formula;
+}
+
+template <class F, class T>
+void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+  const F formula = FormulaOf<F>(activation);
+  Transform<T>(
+      n, a, [&](VecOf<T> v) HWY_ATTR { return CurveValue(formula, Pack<T>(v)).v; }, z);
+}
+
+template <class F, class T>
+void SlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
+  const F formula = FormulaOf<F>(activation);
+  const auto product = [&](VecOf<T> gradient, VecOf<T> value, VecOf<T> input) HWY_ATTR {
+    return hn::Mul(gradient, CurveSlope(formula, Pack<T>(input), Pack<T>(value)).v);
+  };
+  if constexpr (F::kSlopeNeedsInput) {
+    Transform<T>(n, out, product, g, a, z);
+  } else {
+    Transform<T>(
+        n, out, [&](VecOf<T> gradient, VecOf<T> value) HWY_ATTR { return product(gradient, value, value); }, g, a);
+  }
+}
+
+/// a[i] = value(z[i]), slopes[i] = its slope; `slopes` may be z.
+template <class T>
+using BothFn = void (*)(const Activation&, const T* z, T* a, T* slopes, int64_t n);
+
+// Whole vectors only.
+template <class F, class T>
+void BothSpan(const Activation& activation, const T* z, T* a, T* slopes, int64_t n) {
+  const Tag<T> d;
+  const F formula = FormulaOf<F>(activation);
+  for (int64_t i = 0; i < n; i += kLanes<T>) {
+    const ValueAndSlope<T> both = CurveBoth(formula, Pack<T>(hn::Load(d, z + i)));
+    hn::Store(both.a.v, d, a + i);
+    hn::Store(both.slope.v, d, slopes + i);
+  }
+}
+
+// A user's own activation: its scalar loops.
+template <class T>
+void CustomValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+  activation.Value(z, a, n);
+}
+
+template <class T>
+void CustomSlopeSpan(const Activation& activation, const T* z, const T* a, const T* g, T* out, int64_t n) {
+  std::memmove(out, g, static_cast<size_t>(n) * sizeof(T));
+  activation.MultiplySlope(z, a, out, n);
+}
+
+/// Softmax is left to SoftmaxRows: identity.
+template <class T>
+ValueFn<T> ValueFor(const Activation& activation) {
+  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
+    return std::array<ValueFn<T>, sizeof...(F)>{&ValueSpan<F, T>...};
+  }(static_cast<formulas::BuiltinActivations*>(nullptr));
+  if (activation.kind() == Activation::kCustom) {
+    return &CustomValueSpan<T>;
+  }
+  return kTable[activation.is_softmax() ? 0 : static_cast<size_t>(activation.kind())];
+}
+
+/// Of activations whose slope reads z; null for others and for a user's own.
+template <class T>
+BothFn<T> BothFor(const Activation& activation) {
+  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
+    const auto entry = []<class G>(G*) -> BothFn<T> {
+      if constexpr (G::kSlopeNeedsInput) {
+        return &BothSpan<G, T>;
+      } else {
+        return nullptr;
+      }
+    };
+    return std::array<BothFn<T>, sizeof...(F)>{entry(static_cast<F*>(nullptr))...};
+  }(static_cast<formulas::BuiltinActivations*>(nullptr));
+  return activation.kind() == Activation::kCustom || activation.is_softmax()
+             ? nullptr
+             : kTable[static_cast<size_t>(activation.kind())];
+}
+
+/// No activation before (null): the slope of identity.
+template <class T>
+SlopeFn<T> SlopeFor(const Activation* activation) {
+  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
+    return std::array<SlopeFn<T>, sizeof...(F)>{&SlopeSpan<F, T>...};
+  }(static_cast<formulas::BuiltinActivations*>(nullptr));
+  if (activation->kind() == Activation::kCustom || activation->is_softmax()) {
+    return &CustomSlopeSpan<T>;
+  }
+  return kTable[static_cast<size_t>(activation->kind())];
+}
+
+}  // namespace lamina::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

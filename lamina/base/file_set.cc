@@ -1,0 +1,81 @@
+// Files in a row, the last of which may still be written.
+#include "lamina/base/file_set.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "lamina/base/error.h"
+
+namespace lamina {
+namespace {
+
+constexpr size_t kLocked = 128;  // that keep their descriptors: a process may have 1,024
+
+bool Exists(const std::string& path) {
+  struct stat info {};
+  return lstat(path.c_str(), &info) == 0;
+}
+
+}  // namespace
+
+FileSet::~FileSet() {
+  files_.clear();
+  if (!committed_) {
+    for (size_t i = made_folders_.size(); i-- > 0;) {
+      rmdir(made_folders_[i].c_str());  // not where somebody else has put something into it
+    }
+  }
+}
+
+void FileSet::MakeFolder(const std::string& folder) {
+  std::error_code failed;
+  std::vector<std::string> missing;
+  for (std::filesystem::path at(folder); !at.empty() && !std::filesystem::exists(at, failed); at = at.parent_path()) {
+    missing.push_back(at.string());
+  }
+  std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    throw Error(ErrorCode::kIo, "cannot make the folder: " + failed.message(), {.file = folder});
+  }
+  made_folders_.insert(made_folders_.end(), missing.rbegin(), missing.rend());
+}
+
+void FileSet::CompleteLast() {
+  if (!files_.empty()) {
+    files_.back()->Complete(/*keep_lock=*/files_.size() <= kLocked);
+  }
+}
+
+AtomicFile& FileSet::Begin(const std::string& path) {
+  CompleteLast();
+  files_.push_back(std::make_unique<AtomicFile>(path));
+  paths_.push_back(path);
+  return *files_.back();
+}
+
+void FileSet::Add(const std::string& path, std::string_view content) { Begin(path).Write(content); }
+
+void FileSet::Commit() {
+  CompleteLast();
+  std::vector<std::string> fresh;
+  try {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      const bool replaces = Exists(paths_[i]);
+      files_[i]->Commit();
+      if (!replaces) {
+        fresh.push_back(paths_[i]);
+      }
+    }
+  } catch (...) {
+    for (const std::string& path : fresh) {
+      unlink(path.c_str());
+    }
+    throw;
+  }
+  committed_ = true;
+}
+
+}  // namespace lamina

@@ -1,0 +1,95 @@
+// One system of all rows, for what a search has chosen.
+#include <algorithm>
+
+#include "lamina/backend/cpu/symmetric_kernels.h"
+#include "lamina/rbf/kernel_rows.h"
+#include "lamina/rbf/kernel_search.h"
+#include "lamina/rbf/kernel_solver.h"
+#include "lamina/rbf/kernel_system.h"
+#include "lamina/rbf/refined_solver.h"
+
+namespace lamina {
+namespace {
+
+// The kernel of all rows with what is added to its diagonal, in the panels of `solver`.
+template <class Solver>
+void FillSystem(const KernelRows& rows, const KernelMachine& machine, double ridge, const KernelMachineOptions& options,
+                Solver& solver) {
+  const cpu::KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
+  const int64_t count = rows.columns().rows;
+  EachPanel(options.threads, count, [&](int64_t p) {
+    const int64_t begin = p * cpu::kPanelRows;
+    const int64_t end = std::min(count, begin + cpu::kPanelRows);
+    rows.PanelOfDistances(p, solver.Panel(p));
+    cpu::SymmetricKernels().kernels(solver.Panel(p), cpu::kPanelRows * end, shape, solver.Panel(p));
+    for (int64_t i = begin; i < end; ++i) {
+      const double weight = options.sample_weights.empty() ? 1 : options.sample_weights[static_cast<size_t>(i)];
+      solver.At(i, i) = 1 + ridge / weight;
+    }
+  });
+}
+
+// Alpha at c * stride + i; false where the system cannot be solved.
+bool SolveSystem(const KernelRows& rows, const KernelMachine& machine, double ridge,
+                 const KernelMachineOptions& options, const double* targets, int64_t outputs, double* alpha) {
+  const int64_t count = rows.columns().rows;
+  const int64_t stride = KernelSolver::StrideOf(count);
+  if (count >= kRefinedRows) {
+    RefinedSolver solver(count, outputs, options.threads);
+    FillSystem(rows, machine, ridge, options, solver);
+    if (solver.Solve(targets, stride, alpha)) {
+      return true;
+    }
+  }
+  KernelSolver solver(count, outputs, options.threads, /*inverse=*/false);
+  FillSystem(rows, machine, ridge, options, solver);
+  if (!solver.Solve(targets)) {
+    return false;
+  }
+  std::copy_n(solver.alpha(), outputs * stride, alpha);
+  return true;
+}
+
+}  // namespace
+
+KernelMachine OfChoice(const KernelMachine& chosen) {
+  KernelMachine machine;
+  machine.kind = chosen.kind;
+  machine.scale = chosen.scale;
+  machine.relative = chosen.relative;
+  machine.ridge = chosen.ridge;
+  machine.round = chosen.round;
+  machine.feature_weights = chosen.feature_weights;
+  machine.error = chosen.error;
+  machine.errors_of_kinds = chosen.errors_of_kinds;
+  return machine;
+}
+
+KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
+                           const KernelMachineOptions& options) {
+  KernelMachine machine = OfChoice(chosen);
+  const int64_t stride = KernelSolver::StrideOf(x.rows);
+  const AlignedBuffer buffer(2 * y.cols * stride * 8);
+  double* const targets = buffer.As<double>().data();
+  double* const alpha = targets + y.cols * stride;
+  TurnTargets(y, stride, targets);
+  const KernelRows rows(x, machine.feature_weights, machine.kind.p, options.threads);
+  bool solved = false;
+  for (double jitter = chosen.jitter; !solved && jitter < 1; jitter = jitter == 0 ? kFirstJitter : 10 * jitter) {
+    machine.jitter = jitter;
+    solved = SolveSystem(rows, machine, machine.ridge + jitter, options, targets, y.cols, alpha);
+    ++machine.tried;
+  }
+  if (solved) {
+    machine.alpha = Matrix(x.rows, y.cols, DType::kF64);
+    for (int64_t i = 0; i < x.rows; ++i) {
+      for (int64_t c = 0; c < y.cols; ++c) {
+        machine.alpha.Row<double>(i)[c] = alpha[c * stride + i];
+      }
+    }
+  }
+  machine.complete = true;
+  return machine;
+}
+
+}  // namespace lamina

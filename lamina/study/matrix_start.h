@@ -1,0 +1,21 @@
+// How long a program takes from its start to its end, where that is what a user waits for.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace lamina {
+
+struct ProgramStart {
+  std::string what;
+  double median_seconds = 0;  // from start to end
+  double least_seconds = 0;
+  bool verified = false;  // it ended well, and wrote what it should
+};
+
+/// `program` (lamina) saying its version and answering one row of a model of four inputs, and beside it, in the same
+/// turns, a program that does nothing. Fewer where `stop` says true. Throws Error where the model cannot be made.
+std::vector<ProgramStart> MeasureStarts(const std::string& program, int rounds, const std::function<bool()>& stop);
+
+}  // namespace lamina
