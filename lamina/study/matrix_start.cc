@@ -23,7 +23,7 @@ struct Program {
 };
 
 // Two classes that the first column tells apart.
-std::string Table(int rows) {
+std::string TableText(int rows) {
   std::string text = "a,b,c,d,class\n";
   for (int i = 0; i < rows; ++i) {
     text +=
@@ -48,7 +48,7 @@ std::vector<ProgramStart> MeasureStarts(const std::string& program, int rounds, 
   const std::string rows = folder.Path("rows.csv");
   const std::string model = folder.Path("model.safetensors");
   const std::string output = folder.Path("output");
-  WriteFileAtomically(rows, Table(60));
+  WriteFileAtomically(rows, TableText(60));
   Program train{"",
                 {program, "train", "--data", rows, "--model", model, "--method", "backpropagation", "--hidden", "8",
                  "--epochs", "40", "--seed", "1"},
