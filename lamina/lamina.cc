@@ -29,6 +29,7 @@ struct lamina_model {
     if (model.preprocessor.inputs().count() > 0) {
       columns = lamina::CellColumnsOf(model);
     }
+    output_names = NamesOfOutputs();
     model.network = lamina::Network();  // the predictor has them
     model.others.clear();
     for (int64_t i = static_cast<int64_t>(input_names.size()); i < predictor.columns(); ++i) {
@@ -36,9 +37,26 @@ struct lamina_model {
     }
   }
 
+  std::vector<std::string> NamesOfOutputs() const {
+    const lamina::TargetEncoder& targets = model.preprocessor.targets();
+    std::vector<std::string> names;
+    for (int64_t j = 0; j < predictor.outputs() && input_names.empty(); ++j) {
+      names.push_back("y" + std::to_string(j));  // a bare network
+    }
+    if (!names.empty()) {
+      return names;
+    }
+    names = targets.task() == lamina::Task::kRegression ? targets.answer_names() : targets.class_names();
+    if (targets.form().single_output) {
+      names.erase(names.begin());
+    }
+    return names;
+  }
+
   lamina::Model model;
   lamina::RowPredictor predictor;
   std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
   std::vector<lamina::CellColumn> columns;  // of rows of texts
 };
 
@@ -65,6 +83,13 @@ lamina::PredictorScratch& ScratchFor(const lamina_model& model) {
 
 const char* NameAt(const std::vector<std::string>& names, int64_t index) {
   return index >= 0 && index < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(index)].c_str() : nullptr;
+}
+
+// The fitted column behind one of the cells; null out of range, or where others are made from it.
+const lamina::FittedColumn* FittedAt(const lamina_model* model, int64_t column) {
+  return model == nullptr || column < 0 || column >= static_cast<int64_t>(model->columns.size())
+             ? nullptr
+             : model->columns[static_cast<size_t>(column)].fitted;
 }
 
 [[noreturn]] void Refuse(const std::string& what) { throw lamina::Error(lamina::ErrorCode::kInvalidArgument, what); }
@@ -145,6 +170,17 @@ lamina_model* lamina_load_weights(const char* path, const char* weights) {
   });
 }
 
+lamina_model* lamina_load_memory(const void* bytes, int64_t size) {
+  return Guarded(static_cast<lamina_model*>(nullptr), [&] {
+    if (bytes == nullptr || size < 0) {
+      Refuse(bytes == nullptr ? "the bytes of the model are NULL" : "the size of the model is below 0");
+    }
+    const std::string source = "a model in memory";
+    std::string content(static_cast<const char*>(bytes), static_cast<size_t>(size));
+    return new lamina_model(lamina::ModelFrom(lamina::SafetensorsFile::Parse(std::move(content), source), source));
+  });
+}
+
 const char* lamina_weights(const lamina_model* model) {
   return model == nullptr ? nullptr : lamina::WeightStorageName(model->model.weights).data();
 }
@@ -175,7 +211,31 @@ const char* lamina_column_kind(const lamina_model* model, int64_t column) {
   return fitted == nullptr || fitted->kind == lamina::ColumnKind::kText ? "text" : fitted->is_date ? "date" : "number";
 }
 
+int64_t lamina_column_choices(const lamina_model* model, int64_t column) {
+  const lamina::FittedColumn* fitted = FittedAt(model, column);
+  return fitted == nullptr ? 0 : static_cast<int64_t>(fitted->categories.size());
+}
+
+const char* lamina_column_choice(const lamina_model* model, int64_t column, int64_t choice) {
+  const lamina::FittedColumn* fitted = FittedAt(model, column);
+  return fitted == nullptr ? nullptr : NameAt(fitted->categories, choice);
+}
+
+int lamina_column_range(const lamina_model* model, int64_t column, double* low, double* high) {
+  const lamina::FittedColumn* fitted = FittedAt(model, column);
+  if (fitted == nullptr || !fitted->span || low == nullptr || high == nullptr) {
+    return 1;
+  }
+  *low = fitted->span->low;
+  *high = fitted->span->high;
+  return 0;
+}
+
 int64_t lamina_outputs(const lamina_model* model) { return model == nullptr ? 0 : model->predictor.outputs(); }
+
+const char* lamina_output_name(const lamina_model* model, int64_t output) {
+  return model == nullptr ? nullptr : NameAt(model->output_names, output);
+}
 
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs) {
   return Guarded(1, [&] {
@@ -242,6 +302,17 @@ int64_t lamina_class_of(const lamina_model* model, const double* outputs) {
   return lamina_classes(model) == 0 || outputs == nullptr
              ? -1
              : model->model.preprocessor.targets().ClassOf({outputs, static_cast<size_t>(lamina_outputs(model))});
+}
+
+int lamina_interval(const lamina_model* model, const double* outputs, double* lower, double* upper) {
+  if (model == nullptr || !model->model.intervals || outputs == nullptr || lower == nullptr || upper == nullptr) {
+    return 1;
+  }
+  for (size_t j = 0; j < model->model.intervals->half_widths.size(); ++j) {
+    lower[j] = outputs[j] - model->model.intervals->half_widths[j];
+    upper[j] = outputs[j] + model->model.intervals->half_widths[j];
+  }
+  return 0;
 }
 
 const char* lamina_error(void) { return ErrorText().c_str(); }

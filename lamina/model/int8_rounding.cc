@@ -1,4 +1,6 @@
 // Scales by what rows of a network's inputs make of its layers.
+#include "lamina/model/int8_rounding.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <limits>
 
 #include "lamina/base/error.h"
-#include "lamina/model/int8_network.h"
 #include "lamina/neuron/formulas.h"
 
 namespace lamina {

@@ -13,6 +13,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_search.h"
+#include "lamina/rbf/kernel_solve.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
 #include "lamina/rbf/nystroem.h"

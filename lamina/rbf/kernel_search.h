@@ -9,8 +9,4 @@ namespace lamina {
 /// FitKernelMachine() for arguments that it has checked. Throws Stopped; without `alpha` where nothing can be solved.
 KernelMachine SearchKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachineOptions& options);
 
-/// SolveKernelMachine() likewise.
-KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
-                           const KernelMachineOptions& options);
-
 }  // namespace lamina

@@ -1,9 +1,10 @@
 // One system of all rows, for what a search has chosen.
+#include "lamina/rbf/kernel_solve.h"
+
 #include <algorithm>
 
 #include "lamina/backend/cpu/symmetric_kernels.h"
 #include "lamina/rbf/kernel_rows.h"
-#include "lamina/rbf/kernel_search.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
 #include "lamina/rbf/refined_solver.h"

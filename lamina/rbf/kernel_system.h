@@ -7,16 +7,12 @@
 #include "lamina/base/buffer.h"
 #include "lamina/base/team.h"
 #include "lamina/rbf/cholesky.h"
-#include "lamina/rbf/kernel_machine.h"
 
 namespace lamina {
 
 inline constexpr double kFirstJitter = 1e-10;
 /// From here on systems that leave no row out are solved in f32 and refined.
 inline constexpr int64_t kRefinedRows = 2000;
-
-/// A machine with what a search has chosen, not solved yet.
-KernelMachine OfChoice(const KernelMachine& chosen);
 
 /// fn(p) for each panel of a triangle. They differ in length, and are shared out in turn.
 template <class Fn>

@@ -9,6 +9,7 @@
 #include "lamina/base/stop.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_rows.h"
+#include "lamina/rbf/kernel_solve.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
 
@@ -194,7 +195,7 @@ KernelMachine SolveCentres(ConstMatrixView x, ConstMatrixView y, const std::vect
   KernelMachine machine = OfChoice(chosen);
   const Matrix some = ChosenRows(x, centres);
   bool solved = false;
-  for (double jitter = kFirstJitter; !solved && jitter < 1; jitter *= 10) {
+  for (double jitter = 0; !solved && jitter < 1; jitter = jitter == 0 ? kFirstJitter : 10 * jitter) {
     CentreRegression regression(x, y, some.view(), chosen, options);
     ++machine.tried;
     machine.jitter = jitter;

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_array, check_consistent_length, check_is_fitted, validate_data
 
 from . import _core
 from ._arrays import Array, as_matrix
@@ -79,11 +79,15 @@ class _Estimator(BaseEstimator):
 
     # What fitting begins and ends with.
 
-    def _checked_rows(self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any, groups: Array | None = None) -> tuple[Rows, int, float]:
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any, groups: Array | None = None
+    ) -> tuple[Rows, int, float]:
         """The rows that count, the outputs of the network, and the sum of the weights given."""
         x, y = self._check_x_y(X, y, first)
         targets, labels, outputs = self._encode_targets(y, first, classes)
         weights, total = self._weights_of(y, sample_weight, x)
+        if groups is not None:
+            check_consistent_length(x, groups)
         rows = Rows(x, targets, labels, weights, groups)
         if weights is not None and (weights == 0).any():
             rows = rows.take(np.flatnonzero(weights > 0))

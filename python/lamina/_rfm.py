@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,12 +24,11 @@ from ._targets import CLASS_WEIGHT, _NumberTargets
 _F64_ROWS = 2000  # up to which "auto" answers in float64
 
 
-def _numbers_of(groups: Any, X: Any) -> Array | None:
+def _numbers_of(groups: Any) -> Array | None:
     """A whole number for each different group."""
     if groups is None:
         return None
     groups = column_or_1d(groups)
-    check_consistent_length(X, groups)
     missing = [group is None or group != group for group in groups]
     if any(missing):
         raise ValueError(f"groups: row {missing.index(True)} has none.")
@@ -95,7 +94,7 @@ class _KernelMachine(_Estimator):
         -------
         self
         """
-        rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None, _numbers_of(groups, X))
+        rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None, _numbers_of(groups))
         self._find_scalings(rows)
         of_classes = rows.labels is not None
         targets = self._scaled(rows).targets

@@ -93,6 +93,26 @@ class OnnxTest(CliTest):
         result = self.run_onnx("m", inputs)
         self.assertRowsNear(result["outputs"]["outputs"], self.outputs("m", "asked.csv"), 1e-12)
 
+    @needs_onnx
+    def test_an_infinite_number_is_a_missing_one(self):
+        """As in the program, which reads no infinite number from a CSV file."""
+        rows = blob_rows(120)
+        asked = rows[:1] + [["inf", 0.5, "no"], ["", 0.5, "no"], [0.5, "-inf", "no"], [0.5, "", "no"], [0.5, 0.25, "no"]]
+        self.write("asked.csv", asked)
+        infinite = {"inf": float("inf"), "-inf": -float("inf"), "": None}
+        inputs = {"input": [[infinite.get(value, value) for value in row[:2]] for row in asked[1:]]}
+        self.write("x.csv", rows)
+        for policy in (["--missing", "mean"], ["--missing", "mean", "--missing-indicator", "yes"], ["--missing", "drop"], ["--scale", "none"]):
+            for dtype in ("f32", "f64"):
+                with self.subTest(policy=policy, dtype=dtype):
+                    if "--missing-indicator" in policy:
+                        self.write("x.csv", rows + [["", 1.5, "no"], [2.5, "", "yes"]] * 3)
+                    self.train("--data", "x.csv", "--hidden", "5", "--dtype", dtype, *policy, "--model", "m", "--overwrite", *LEARNT)
+                    outputs = self.run_onnx("m", inputs)["outputs"]["outputs"]
+                    for infinite_row, missing_row in ((0, 1), (2, 3)):
+                        self.assertEqual(repr(outputs[infinite_row]), repr(outputs[missing_row]))
+                    self.assertNotIn("nan", repr(outputs[4]))
+
     def test_hashed_text_is_refused(self):
         self.write("x.csv", [["note", "y"]] + [[f"word{i} and more", i + 0.5] for i in range(60)])
         self.train("--data", "x.csv", "--text", "hash", "--text-inputs", "16", "--hidden", "4", "--model", "m", *LEARNT)

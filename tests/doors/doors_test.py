@@ -2,7 +2,7 @@
 
 Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window),
 LAMINA_PACKAGE_PYTHON (an interpreter that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of
-the package).
+the package). C source needs a C compiler.
 """
 
 import csv
@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -20,6 +21,7 @@ EXAMPLE, DOOR = os.environ.get("LAMINA_EXAMPLE", ""), os.environ.get("LAMINA_DOO
 WINDOW = os.environ.get("LAMINA_WINDOW", "")
 FOLDER = os.path.join(SOURCE, "tests", "doors")
 RUN_ONNX = os.path.join(SOURCE, "tests", "cli", "run_onnx.py")
+CC = shutil.which("cc")
 HOWS = ["path", "pandas", "pandas, all text", "polars", "polars, all text", "dict", "rows", "rows of pandas"]
 EXPORTED = ("m", "m0")  # trained by the program and by rows in Python
 SETTINGS = {"recipe": "plain", "epochs": 3, "hidden": [8], "use": ["k"], "seed": 1, "dates": "days"}
@@ -185,6 +187,31 @@ class DoorsTest(CliTest):
             "notes": None,
         }
 
+    def c_source(self, model, kind):
+        """The model as C source: numbers as such, texts as they are."""
+        self.succeed("export", "--c", "m", model, "-o", "source")
+        door = os.path.join(SOURCE, "tests", "cli", "c_source_door.c")
+        names = ['-DHEADER="source/m.h"', "-DNAME=m", "-DUPPER=M", *(["-DCLASSES"] if kind.classes else [])]
+        command = [CC, "-std=c99", "-O1", "-I", self.folder, *names, door, "source/m.c", "-o", "c_door", "-lm"]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = asked_rows(kind)[1:]
+        second = [cell for _, cell in rows] if kind.text else ["nan" if x is None else repr(float(x)) for x in kind.numbers()]
+        cells = [part for (x, _), cell in zip(rows, second) for part in (x, cell)]
+        done = subprocess.run(["./c_door", *cells], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [line.split(",") for line in done.stdout.splitlines()]
+        refused = [line[0] for line in lines if line[0].startswith("code ")]
+        if refused and kind.refused:
+            return {"error": refused[0]}
+        none = [math.nan] * max(len(line) for line in lines)
+        count = -1 if kind.classes else None
+        return {
+            "outputs": [none[:count] if line[0].startswith("code ") else [float(y) for y in line[:count]] for line in lines],
+            "labels": ["" if line[0].startswith("code ") else line[-1] for line in lines] if kind.classes else None,
+            "notes": None,
+        }
+
     def doors(self, model, kind, by_python):
         """Every door there is, by name, with what it says; `by_python`: what its doors said."""
         cells = [cell for row in asked_rows(kind)[1:] for cell in row]
@@ -195,6 +222,8 @@ class DoorsTest(CliTest):
         for how, result in by_python.items():
             if "skipped" not in result:
                 yield f"Python, {how}", result
+        if CC and model == "m":
+            yield "C source", self.c_source(model, kind)
         if ONNX and model in EXPORTED:
             result = self.onnx(model, kind)
             self.assertEqual("refused" in result, not kind.onnx, result)
@@ -227,9 +256,9 @@ class DoorsTest(CliTest):
             for part in kind.notes:
                 self.assertIn(part, "\n".join(expected["notes"]))
         for door, got in self.doors(model, kind, by_python):
-            if door == "ONNX" and kind.refused:  # it has no words: no answer, or an error
+            if door in ("ONNX", "C source") and kind.refused:  # they have no words: no answer, or an error
                 bad = "error" in got or any(math.isnan(value) for row in got["outputs"] for value in row)
-                self.assertTrue(bad, f"trained by {trained}, asked through ONNX: {got}")
+                self.assertTrue(bad, f"trained by {trained}, asked through {door}: {got}")
                 continue
             self.assertSame(
                 expected, got, f"trained by {trained}, asked through {door}", 1e-5 if door != "ONNX" else 2e-3
@@ -291,6 +320,10 @@ class AllDoorsTest(unittest.TestCase):
     def test_python(self):
         if not PACKAGE:
             self.skipTest("Python: no interpreter has the package (LAMINA_PACKAGE_PYTHON)")
+
+    def test_c_source(self):
+        if not CC:
+            self.skipTest("C source: there is no C compiler")
 
     def test_onnx(self):
         if not ONNX:

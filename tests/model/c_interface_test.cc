@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/base/file.h"
 #include "lamina/base/version.h"
 #include "lamina/lamina.h"
 #include "lamina/model/evaluate.h"
@@ -27,6 +28,58 @@ class CInterface : public testing::Test {
   TemporaryFolder folder_;
   Table table_ = RandomTable(23, 3, 2, 1);
 };
+
+TEST_F(CInterface, ReadsModelsOfMemoryAndRefusesOtherBytes) {
+  SaveModel(folder_.Path("m"), SmallModel(table_, DType::kF32));
+  const std::string bytes = ReadFile(folder_.Path("m"));
+  lamina_model* of_file = lamina_load(folder_.Path("m").c_str());
+  lamina_model* of_memory = lamina_load_memory(bytes.data(), std::ssize(bytes));
+  ASSERT_NE(of_memory, nullptr) << lamina_error();
+  const double row[3] = {0.5, -1, 2};
+  double one[2] = {}, two[2] = {};
+  ASSERT_EQ(lamina_predict(of_file, row, 1, one), 0);
+  ASSERT_EQ(lamina_predict(of_memory, row, 1, two), 0);
+  EXPECT_EQ(one[0], two[0]);
+  EXPECT_EQ(one[1], two[1]);
+  EXPECT_EQ(lamina_load_memory(nullptr, 8), nullptr);
+  EXPECT_NE(std::string(lamina_error()).find("NULL"), std::string::npos);
+  EXPECT_EQ(lamina_load_memory(bytes.data(), -1), nullptr);
+  EXPECT_EQ(lamina_load_memory(bytes.data(), std::ssize(bytes) / 2), nullptr);
+  EXPECT_NE(std::string(lamina_error()).find("a model in memory"), std::string::npos) << lamina_error();
+  lamina_free(of_file);
+  lamina_free(of_memory);
+}
+
+TEST_F(CInterface, SaysWhatColumnsAndOutputsAre) {
+  const Model model = SmallModel(table_, DType::kF32);
+  lamina_model* loaded = Load(model);
+  const FittedColumn& column = model.preprocessor.inputs().columns()[1];
+  double low = 7, high = 7;
+  EXPECT_EQ(lamina_column_range(loaded, 1, &low, &high), column.span ? 0 : 1);
+  EXPECT_EQ(low, column.span ? column.span->low : 7);
+  EXPECT_EQ(lamina_column_range(loaded, 3, &low, &high), 1);
+  EXPECT_EQ(lamina_column_range(nullptr, 0, &low, &high), 1);
+  EXPECT_EQ(lamina_column_choices(loaded, 1), 0);
+  EXPECT_EQ(lamina_column_choice(loaded, 1, 0), nullptr);
+  EXPECT_EQ(lamina_output_name(loaded, 1), model.preprocessor.targets().class_names()[1]);
+  EXPECT_EQ(lamina_output_name(loaded, 2), nullptr);
+  double outputs[2] = {1, 2};
+  EXPECT_EQ(lamina_interval(loaded, outputs, outputs, outputs), 1) << "the model has none";
+  lamina_free(loaded);
+}
+
+TEST_F(CInterface, GivesTheBoundsOfIntervals) {
+  Model model = SmallModel(RandomTable(23, 3, 0, 1), DType::kF64, "tanh", Task::kRegression);
+  model.intervals = AnswerIntervals{0.9, 40, std::vector<double>(static_cast<size_t>(model.network.outputs()), 1.5)};
+  lamina_model* loaded = Load(model);
+  const std::vector<double> outputs(static_cast<size_t>(lamina_outputs(loaded)), 10);
+  std::vector<double> lower(outputs.size()), upper(outputs.size());
+  ASSERT_EQ(lamina_interval(loaded, outputs.data(), lower.data(), upper.data()), 0);
+  EXPECT_EQ(lower.back(), 8.5);
+  EXPECT_EQ(upper.back(), 11.5);
+  EXPECT_EQ(lamina_interval(loaded, nullptr, lower.data(), upper.data()), 1);
+  lamina_free(loaded);
+}
 
 TEST_F(CInterface, AnswersAsTheLibrary) {
   const Model model = SmallModel(table_, DType::kF32);

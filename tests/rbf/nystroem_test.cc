@@ -80,6 +80,7 @@ TEST(Nystroem, AllRowsAsCentresAreTheWholeMachine) {
   for (int64_t i = 0; i < 70; ++i) {
     EXPECT_NEAR(machine.alpha.Row<double>(i)[0], whole.alpha.Row<double>(i)[0], 1e-6);
   }
+  EXPECT_EQ(machine.jitter, 0);
 }
 
 TEST(Nystroem, EqualCentresAreNoHindrance) {
@@ -93,6 +94,8 @@ TEST(Nystroem, EqualCentresAreNoHindrance) {
   const KernelMachine machine =
       SolveByCentres(AsMatrix(x).view(), AsMatrix(TargetsFor(x, 4)).view(), {0, 10, 20, 30, 40, 50}, chosen, {});
   ASSERT_EQ(machine.alpha.rows(), 6);
+  EXPECT_GT(machine.jitter, 0);
+  EXPECT_LT(machine.jitter, 1e-6);
   for (int64_t i = 0; i < 6; ++i) {
     EXPECT_TRUE(std::isfinite(machine.alpha.Row<double>(i)[0]));
   }

@@ -7,6 +7,7 @@
 #define LAMINA_BACKEND_CPU_CURVES_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstring>
 
 #include "lamina/backend/cpu/vec-inl.h"
@@ -22,18 +23,18 @@ struct ValueAndSlope {
   Pack<T> slope;
 };
 
-/// e^(factor x), 0 and infinity included. Its relative error grows with |x| by that of rounding x, as an error of x
-/// itself would have it.
+/// e^(factor x), 0 and infinity included.
 template <class T>
 HWY_INLINE Pack<T> CurvePower(Pack<T> x, double factor) {
   using C = ExpConstants<T>;
   const Tag<T> d;
-  const auto high = hn::Set(d, static_cast<T>(C::kBias + 1));
-  // Below it 2^n is 0: by its bits, or by rounding.
+  // Behind these 2^n is infinite, or 0: by its bits, or by rounding. A quarter, so that n is none nearer.
   constexpr bool kRounds = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
-  const auto low = hn::Set(d, static_cast<T>(-C::kBias - (kRounds ? C::kMantissa + 1 : 0)));
-  const auto t = hn::Mul(x.v, hn::Set(d, static_cast<T>(factor * 1.4426950408889634)));
-  const SplitPower<T> e = SplitPowerOf<T>(MaxVec<T>(low, MinVec<T>(high, t)));
+  const double most = (C::kBias + 1.25) * 0.69314718055994531 / factor;
+  const double least = -(C::kBias + 0.25 + (kRounds ? C::kMantissa + 1 : 0)) * 0.69314718055994531 / factor;
+  const auto inside = MaxVec<T>(hn::Set(d, static_cast<T>(std::min(least, most))),
+                                MinVec<T>(hn::Set(d, static_cast<T>(std::max(least, most))), x.v));
+  const SplitPower<T> e = SplitPowerOfProduct<T>(inside, factor);
   return Pack<T>(e.Scale(hn::Add(e.p, hn::Set(d, static_cast<T>(1)))));
 }
 
@@ -41,7 +42,7 @@ HWY_INLINE Pack<T> CurvePower(Pack<T> x, double factor) {
 template <class T>
 HWY_INLINE Pack<T> FinitePower(Pack<T> x, double factor) {
   const Tag<T> d;
-  const SplitPower<T> e = SplitPowerOf<T>(hn::Mul(x.v, hn::Set(d, static_cast<T>(factor * 1.4426950408889634))));
+  const SplitPower<T> e = SplitPowerOfProduct<T>(x.v, factor);
   return Pack<T>(e.Scale(hn::Add(e.p, hn::Set(d, static_cast<T>(1)))));
 }
 

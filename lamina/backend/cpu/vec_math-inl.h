@@ -7,6 +7,7 @@
 #endif
 
 #include <array>
+#include <cmath>
 
 #include "lamina/backend/cpu/vec_base-inl.h"
 
@@ -110,8 +111,9 @@ struct SplitPower {
 #endif
 };
 
-template <class T>
-HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t) {
+/// `fraction(n)`: t - n.
+template <class T, class Fraction>
+HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t, const Fraction& fraction) {
   using C = ExpConstants<T>;
   const Tag<T> d;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
@@ -124,12 +126,34 @@ HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t) {
   const auto n = hn::Sub(shifted, magic);
   const auto exponent = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, magic));
 #endif
-  const auto f = hn::Sub(t, n);
+  const auto f = fraction(n);
   auto q = hn::Set(d, C::kPower[0]);
   for (size_t i = 1; i < C::kPower.size(); ++i) {
     q = hn::MulAdd(q, f, hn::Set(d, C::kPower[i]));
   }
   return {hn::Mul(q, f), exponent};
+}
+template <class T>
+HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t) {
+  return SplitPowerOf<T>(t, [&](VecOf<T> n) HWY_ATTR { return hn::Sub(t, n); });
+}
+
+/// e^(factor x) in the same form. n doublings are taken from x in two parts, of which the first is exact: far out, too,
+/// only the last places are off.
+template <class T>
+HWY_INLINE SplitPower<T> SplitPowerOfProduct(VecOf<T> x, double factor) {
+  constexpr double kLn2 = 0.69314718055994531;
+  constexpr double kLn2Rest = 2.3190468138462996e-17;
+  const double doubling = kLn2 / factor;  // of x
+  const double spread = doubling * ((sizeof(T) == 4 ? 0x1p41 : 0x1p23) + 1);
+  const double high = spread - (spread - doubling);  // 12 bits; f64: 30
+  const double low = doubling - high + (std::fma(-doubling, factor, kLn2) + kLn2Rest) / factor;
+  const Tag<T> d;
+  const auto per_x = hn::Set(d, static_cast<T>(factor * 1.4426950408889634));
+  return SplitPowerOf<T>(hn::Mul(x, per_x), [&](VecOf<T> n) HWY_ATTR {
+    const auto rest = hn::NegMulAdd(n, hn::Set(d, static_cast<T>(high)), x);
+    return hn::Mul(hn::NegMulAdd(n, hn::Set(d, static_cast<T>(low)), rest), per_x);
+  });
 }
 
 /// e^x - 1 for x <= 0, within 4 ulp, also near 0; NaN comes through. What the rounding of x log2(e) adds is no more

@@ -7,7 +7,7 @@
 
 #include "lamina/model/c_source/c_int8.h"
 #include "lamina/model/c_source/c_rows.h"
-#include "lamina/model/int8_network.h"
+#include "lamina/model/int8_rounding.h"
 
 namespace lamina {
 
