@@ -85,9 +85,6 @@ HWY_INLINE Pack<T> CurveSlope(const formulas::Softplus&, Pack<T>, Pack<T> a) {
   return Pack<T>(0.0) - Pack<T>(Expm1OfNegative<T>((Pack<T>(0.0) - a).v));
 }
 
-// Answers of silu and mish are those of the formulas: far below 0, where they are all but 0, their digits are those of
-// the exponential.
-
 // z s with s = 1 / (1 + power): the slope is s + z s (1 - s) times the slope of the power's exponent, and 1 - s is
 // power s. `inside` is z where it is not far out.
 template <class T>
@@ -100,6 +97,10 @@ template <class T>
 HWY_INLINE ValueAndSlope<T> CurveBoth(const formulas::Silu&, Pack<T> z) {
   const Pack<T> inside = Within(z, -kMostPower<T>, kMostPower<T>);
   return Gated(z, inside, FinitePower(inside, -1), Pack<T>(1.0));
+}
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Silu&, Pack<T> z) {
+  return z / (Pack<T>(1.0) + CurvePower(z, -1));
 }
 template <class T>
 HWY_INLINE Pack<T> CurveSlope(const formulas::Silu& silu, Pack<T> z, Pack<T>) {
@@ -132,6 +133,12 @@ HWY_INLINE Pack<T> CurveSlope(const formulas::Gelu& gelu, Pack<T> z, Pack<T>) {
 template <class T>
 inline constexpr double kMishEnd = sizeof(T) == 4 ? 20 : 40;
 
+template <class T>
+HWY_INLINE Pack<T> CurveValue(const formulas::Mish&, Pack<T> z) {
+  const Pack<T> power = CurvePower(Min(Pack<T>(kMishEnd<T>), z), 1);
+  const Pack<T> n = power * (power + Pack<T>(2.0));
+  return z * (n / (n + Pack<T>(2.0)));
+}
 template <class T>
 HWY_INLINE ValueAndSlope<T> CurveBoth(const formulas::Mish&, Pack<T> z) {
   const Pack<T> inside = Within(z, -kMostPower<T>, kMishEnd<T>);
