@@ -40,7 +40,7 @@ int8_t HiddenOf(const Int8Layer& layer, size_t neuron, int32_t sum) {
   if (layer.finish == Int8Finish::kClamped) {
     return static_cast<int8_t>(std::clamp(z, layer.low, kMostInt8));
   }
-  return layer.table[static_cast<size_t>(std::clamp(z, -128, kMostInt8) + 128)];
+  return layer.table[static_cast<size_t>(std::clamp(z, -128, kMostInt8) + int64_t{128})];
 }
 
 void SoftmaxOfIntegers(std::span<int32_t> z) {

@@ -126,7 +126,7 @@ class LayerWriter {
 
   // A stored weight as a number of the network's type.
   std::string WeightText() {
-    const std::string at = blocks_ > 1 ? Array("weights") + "[member][i][j]" : Array("weights") + "[i][j]";
+    std::string at = blocks_ > 1 ? Array("weights") + "[member][i][j]" : Array("weights") + "[i][j]";
     switch (storage_) {
       case WeightStorage::kExact: return at;
       case WeightStorage::kI8: return fmt::format("({}){}", Real(), at);
