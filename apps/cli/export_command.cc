@@ -116,7 +116,7 @@ Command AddExport(CLI::App& app) {
       "Examples:\n"
       "  lamina export --onnx digits.safetensors -o digits.onnx\n"
       "  lamina export --c digits digits.safetensors -o source\n"
-      "  lamina export --c digits --int8 --data digits.csv digits.safetensors -o source\n"
+      "  lamina export --c digits --int8 --data digits.csv.gz digits.safetensors -o source\n"
       "  lamina export --npy digits.safetensors -o weights\n"
       "  lamina export --weights i8 digits.safetensors -o digits.i8.safetensors");
   return {sub, [command] { return RunExport(*command); }};
