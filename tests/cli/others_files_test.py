@@ -10,7 +10,7 @@ from lamina_cli import DATA, CliTest, blob_rows, main
 PATHS = re.compile(r"(?m)^  (?:-\w,)?(--[\w-]+) (?:FILE|FOLDER|PATH)\b")
 # Flags that name what is read, whatever the command; all other FILE, FOLDER and PATH are written.
 READ = {"--data", "--test", "--validation", "--cost-matrix", "--start-from", "--config", "--resume", "--x", "--y", "--w", "--bias",
-        "--first", "--second", "--problems", "--rows", "--peer-script", "--import"}
+        "--first", "--second", "--problems", "--rows", "--peer-script", "--import", "--int8"}
 # Flags that the command refuses, and a command that is for MPI jobs.
 UNUSED = {("search", "--checkpoint"), ("search", "--out-of-fold"), ("bench", "network", "--json")}
 TRAIN = ("--data", "t.csv", "--epochs", "2", "--threads", "1", "--hidden", "3")
@@ -48,6 +48,7 @@ COMMANDS = (
     ("export", "m", "--weights", "i8", "--out", "o.m"),
     ("export", "m", "--csv", "--out", "o.w"),
     ("export", "m", "--npy", "--out", "o.w"),
+    ("export", "m", "--c", "m", "--out", "o.w"),
 )
 # What takes long is tried with what stands in its way before the work.
 LONG = (("bench", "data", "t.csv", "--json", "o.j"), ("bench", "peak", "--json", "o.j"), ("bench", "scaling", "--json", "o.j"),
