@@ -23,8 +23,8 @@ std::vector<Derivation> NeededDerivations(const Preprocessor& preprocessor, cons
   }
   std::vector<Derivation> made;
   const std::vector<std::string>& all = preprocessor.derive().columns;
-  for (auto text = all.rbegin(); text != all.rend(); ++text) {
-    const Derivation derivation = ParseDerivation(*text);
+  for (size_t i = all.size(); i-- > 0;) {
+    const Derivation derivation = ParseDerivation(all[i]);
     if (needed.contains(derivation.name)) {
       needed.insert(derivation.column);
       needed.insert(derivation.other);

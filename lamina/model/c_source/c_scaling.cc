@@ -29,7 +29,7 @@ std::string CurveInC(CWriter& out, Curve curve, const std::string& v, const std:
 }
 
 std::string EncodedInC(CWriter& out, const ColumnScaling& scaling, const std::string& v) {
-  const std::string y = CurveInC(out, scaling.curve, v, CDouble(scaling.offset), CDouble(scaling.scale));
+  std::string y = CurveInC(out, scaling.curve, v, CDouble(scaling.offset), CDouble(scaling.scale));
   if (!scaling.has_limits()) {
     return y;
   }
