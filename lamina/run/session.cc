@@ -16,6 +16,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
 #include "lamina/base/sha256.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/base/version.h"
