@@ -22,7 +22,9 @@ constexpr size_t kLongestString = 4095;  // C99, 5.2.4.1
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-std::string WithPoint(const std::string& text) { return text.find_first_of(".e") == std::string::npos ? text + ".0" : text; }
+std::string WithPoint(const std::string& text) {
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
 
 }  // namespace
 
