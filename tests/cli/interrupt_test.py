@@ -57,7 +57,7 @@ class InterruptTest(CliTest):
             process = self.start("train", *large)
             said = ("network ", "epoch 1/")[whole_steps]  # before the first one, and after it
             self.assertTrue(any(line.startswith(said) for line in iter(process.stdout.readline, "")))
-            time.sleep(0.3 * step)  # as it was measured; others may have kept that one, or this one, from the processors
+            time.sleep(0.1 * step)
             begin = time.monotonic()
             process.send_signal(signal.SIGINT)
             result = self.finish(process)
@@ -65,7 +65,7 @@ class InterruptTest(CliTest):
             self.assertEqual(result.code, 130, str(result))
             self.assertIn("go on with: lamina train --resume m.checkpoint", result.err)
             state = json.loads(read_safetensors(self.read("m.checkpoint", "rb"))[0]["lamina_checkpoint"])
-            self.assertLess(state["epoch"], 5)
+            self.assertLessEqual((state["epoch"], state["step"]), (whole_steps, 0))
             self.assertLess(seconds, max(0.5, 0.5 * step), f"a step takes {step} s")
             self.succeed("train", "--resume", "m.checkpoint", "--quiet")
             self.assertEqual(self.tensors("m"), whole)
