@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
-#include "lamina/backend/backends.h"
+#include "lamina/backend/gpu_info.h"
 
 namespace lamina {
 
