@@ -57,6 +57,10 @@ class TasksTest(CliTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
         self.assertEqual(done.stdout, re.search(r"(?m)^    (digits: .*\n)", text)[1])
 
+    def test_html_page(self):
+        self.assertGreater(self.run_page("html-page.md"), 4)
+        self.assertLess(os.path.getsize(self.path("small.html")), os.path.getsize(self.path("digits.html")))
+
     def test_rbf(self):
         self.assertGreater(self.run_page("rbf.md"), 2)
 

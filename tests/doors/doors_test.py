@@ -2,7 +2,7 @@
 
 Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window),
 LAMINA_PACKAGE_PYTHON (an interpreter that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of
-the package). C source needs a C compiler.
+the package). C source needs a C compiler, the page node.
 """
 
 import csv
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import unittest
 
+import page_door
 from kinds import KINDS, asked_rows, rows_of
 from lamina_cli import SOURCE, CliTest, main, read_npy
 
@@ -212,7 +213,28 @@ class DoorsTest(CliTest):
             "notes": None,
         }
 
-    def doors(self, model, kind, by_python):
+    def page(self, model, kind, notes):
+        """The page's engine: a file of rows, and each row as if it was typed."""
+        self.succeed("export", "--html", model, "-o", "m.html")
+        page = self.path("m.html")
+        count = len(page_door.ask_page(page, "check")["outputs"])
+
+        def result(answers):
+            rows = [answer.get("outputs", [math.nan] * count) for answer in answers]
+            names = [answer.get("name", "") for answer in answers]
+            return {"outputs": rows, "labels": names if kind.classes else None, "notes": None}
+
+        file = page_door.ask_page(page, self.path("asked.csv"))
+        said_by_page = {note["note"] for answer in file["answers"] for note in answer.get("notes", [])}
+        said_by_page |= {"odd"} if file["odd"] else set()
+        words = {"unseen": "did not see", "filled": "filled in", "far": "far outside", "odd": "read as missing"}
+        if not kind.refused:
+            self.assertEqual(said_by_page, {name for name, part in words.items() if part in "\n".join(notes)}, file)
+        yield "the page, a file", result(file["answers"])
+        typed = [page_door.ask_page(page, rows=[row])["answers"][0] for row in asked_rows(kind)[1:]]
+        yield "the page, typed", result(typed)
+
+    def doors(self, model, kind, by_python, notes):
         """Every door there is, by name, with what it says; `by_python`: what its doors said."""
         cells = [cell for row in asked_rows(kind)[1:] for cell in row]
         if EXAMPLE:
@@ -224,6 +246,8 @@ class DoorsTest(CliTest):
                 yield f"Python, {how}", result
         if CC and model == "m":
             yield "C source", self.c_source(model, kind)
+        if page_door.NODE and model == "m":
+            yield from self.page(model, kind, notes)
         if ONNX and model in EXPORTED:
             result = self.onnx(model, kind)
             self.assertEqual("refused" in result, not kind.onnx, result)
@@ -255,8 +279,8 @@ class DoorsTest(CliTest):
             self.assertIn("outputs", expected, expected)
             for part in kind.notes:
                 self.assertIn(part, "\n".join(expected["notes"]))
-        for door, got in self.doors(model, kind, by_python):
-            if door in ("ONNX", "C source") and kind.refused:  # they have no words: no answer, or an error
+        for door, got in self.doors(model, kind, by_python, expected.get("notes", [])):
+            if door.split(",")[0] in ("ONNX", "C source", "the page") and kind.refused:  # they have no words: no answer, or an error
                 bad = "error" in got or any(math.isnan(value) for row in got["outputs"] for value in row)
                 self.assertTrue(bad, f"trained by {trained}, asked through {door}: {got}")
                 continue
@@ -324,6 +348,10 @@ class AllDoorsTest(unittest.TestCase):
     def test_c_source(self):
         if not CC:
             self.skipTest("C source: there is no C compiler")
+
+    @unittest.skipUnless(page_door.NODE, f"the page: {page_door.NO_NODE}")
+    def test_page(self):
+        pass
 
     def test_onnx(self):
         if not ONNX:
