@@ -46,7 +46,8 @@ class MethodsTest(CliTest):
                        ("elm", "--hidden", "40"), ("elm", "--hidden", "30", "--neuron", "l2-gaussian", "--ridge-c", "10"),
                        ("elm", "--hidden", "20", "--hidden-weights", "2bit"),
                        ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1"),
-                       ("rfm",), ("rfm", "--neuron", "l2-gaussian", "--feature-weights", "none", "--ridge", "0.1"), ("rfm", "--class-weights", "balanced")):
+                       ("rfm",), ("rfm", "--neuron", "l2-gaussian", "--feature-weights", "none", "--ridge", "0.1"), ("rfm", "--class-weights", "balanced"),
+                       ("rfm", "--feature-weights", "full")):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method, "--model", "m")
                 self.assertGreater(result["accuracy"], 0.85)
@@ -123,6 +124,7 @@ class MethodsTest(CliTest):
                                 (("rfm", "--neuron", "l2-laplace(radius=3)"), ("no radius",)),
                                 (("rfm", "--neuron", "l1-gaussian"), ("a power of at most 1",)),
                                 (("rfm", "--feature-weights", "some"), ("--feature-weights",)),
+                                (("rfm", "--feature-weights", "full", "--neuron", "l1-laplace"), ("l2 distances alone",)),
                                 (("rfm", "--hidden", "5"), ("--hidden has no effect with --method rfm",)),
                                 (("backpropagation", "--radius", "3"), ("--radius has no effect",)),
                                 (("fsvk",), ("Did you mean 'fsvc'?",))):
