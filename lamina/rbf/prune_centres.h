@@ -23,9 +23,4 @@ struct PrunedCentres {
 PrunedCentres PruneCentres(ConstMatrixView x, ConstMatrixView y, int64_t centres, const KernelMachine& chosen,
                            const KernelMachineOptions& options, double share);
 
-/// Candidates (rows of x), the one that answers need most first: the last is the one whose loss makes the sum of
-/// SolveByCentres() grow least, the one before it the next when that is gone, and so on.
-std::vector<int64_t> CentresByNeed(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& candidates,
-                                   const KernelMachine& chosen, const KernelMachineOptions& options);
-
 }  // namespace lamina

@@ -150,6 +150,32 @@ class MethodsTest(CliTest):
         self.assertRegex(centres["activation"], r"laplace\(radius=.*power=.*\)|laplace\(radius=[^,]*\)")
         self.assertEqual((answers["synapse"], answers["activation"], answers["inputs"]), ("dot", "identity", centres["outputs"]))
 
+    def test_a_pruned_kernel_machine_is_smaller_and_says_so(self):
+        rng = random.Random(5)
+        rows = [["a", "b", "y"]]
+        for _ in range(300):
+            a, b = rng.uniform(-2, 2), rng.uniform(-2, 2)
+            rows.append([f"{a:.4f}", f"{b:.4f}", f"{math.sin(2 * a) + b + rng.uniform(-1, 1):.4f}"])
+        self.write("x.csv", rows)
+        run = ("train", "--data", "x.csv", "--method", "rfm", "--split", "1,0,0")
+        said = self.succeed(*run, "--prune", "0.05", "--model", "m").out
+        self.assertRegex(said, r"pruned: \d+ of 300 neurons are left; .* changes by [+-][\d.e-]+ %")
+        neurons = self.layers_of("m")[-2]["outputs"]
+        self.assertLess(neurons, 100)
+        metadata, _ = read_safetensors(self.read("m", "rb"))
+        method = json.loads(metadata["lamina"])["training"]["method"]
+        self.assertEqual((method["centres"], method["unpruned"]), (neurons, 300))
+        self.assertLessEqual(method["growth"], 0.05)
+        self.succeed(*run, "--model", "whole")
+        errors = [json.loads(self.succeed("evaluate", "--model", m, "--data", "x.csv", "--json", "-").out)["mse"] for m in ("m", "whole")]
+        self.assertLess(errors[0], 1.5 * errors[1])
+        few = [rows[0], *rows[1:12]]
+        self.write("few.csv", few)
+        self.assertIn("pruned: no neuron", self.succeed("train", "--data", "few.csv", "--method", "rfm", "--split", "1,0,0", "--prune", "0.01").out)
+        for share in ("-0.1", "1.5", "nan", "much"):
+            self.refuse(*run, "--prune", share, code=2, says="--prune")
+        self.refuse("train", "--data", "x.csv", "--method", "knn", "--prune", "0.1", code=2, says="--prune has no effect")
+
     def test_a_kernel_machine_leaves_out_groups_or_asks_earlier_rows(self):
         rng = random.Random(4)
         rows = [["machine", "day", "x", "y"]]

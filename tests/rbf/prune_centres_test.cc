@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_network.h"
+#include "lamina/rbf/needed_centres.h"
 #include "tests/rbf/kernel_oracle.h"
 
 namespace lamina {
