@@ -80,7 +80,8 @@ class _KernelMachine(_Estimator):
     }
     _results = {
         "kernel_": Attribute(
-            "dict", "distance, power, radius (L), ridge, round; neurons, and growth of the error where some were dropped."
+            "dict",
+            "distance, power, radius (L), ridge, round; neurons, and growth of the error where some were dropped.",
         ),
         "left_out_error_": Attribute(
             "float", "Mean square of the errors of rows left out, of standardized targets where those are numbers."
@@ -143,7 +144,8 @@ class _KernelMachine(_Estimator):
         )
         core, found = fitted
         self._network = Network._of(core)
-        self.kernel_ = {name: found[name] for name in ("distance", "power", "radius", "ridge", "round", "neurons", "growth")}
+        said = ("distance", "power", "radius", "ridge", "round", "neurons", "growth")
+        self.kernel_ = {name: found[name] for name in said}
         self.left_out_error_ = found["left_out_error"]
         self.column_weights_ = np.asarray(found["feature_weights"])
         self._prepare_answers()
@@ -161,10 +163,10 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
     """Kernel machine for classes, exp(-(|s (x - z)| / L)^power) at every row, with learned weights s of the columns.
 
     Solved for at once. Kernel, width, ridge and the round of column weights are those that answer each row best from all
-    others (equal rows, or the groups given, are left out together; of times given, earlier ones answer later ones). Probabilities fit those answers, too. Sample
-    weights are exact: a row of weight 2 and the row twice give the same machine. Above 700 rows the choices are made on
-    as many of them, evenly spread, and refined with all. Memory grows with the square of the rows, time with the cube.
-    Above 20,000 some rows are the neurons of all.
+    others (equal rows, or the groups given, are left out together; of times given, earlier ones answer later ones).
+    Probabilities fit those answers, too. Sample weights are exact: a row of weight 2 and the row twice give the same
+    machine. Above 700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory grows
+    with the square of the rows, time with the cube. Above 20,000 some rows are the neurons of all.
     """
 
     def __init__(
