@@ -161,7 +161,8 @@ class CSourceTest(CliTest):
 
     def test_methods(self):
         rows = blob_rows(60, ("no", "yes", "maybe"))
-        for arguments in (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("fsvc", "--radius", "0.25"), ("rfm", "--neuron", "l2-gaussian")):
+        for arguments in (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("fsvc", "--radius", "0.25"), ("rfm", "--neuron", "l2-gaussian"),
+                          ("rfm", "--feature-weights", "full")):
             with self.subTest(method=arguments):
                 self.write("x.csv", rows)
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", *arguments)
