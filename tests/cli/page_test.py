@@ -270,6 +270,24 @@ class BrowserTest(Houses):
                 self.assertGreater(said["live"], 1)
                 self.assertEqual(said["mini"], "flex" if phone else "none")
 
+    def test_times_of_day_and_many_classes(self):
+        rng = random.Random(5)
+        rows = [["at", "x", "kind"]]
+        for i in range(200):
+            rows.append([f"2024-03-{1 + i % 28:02}T{i % 24:02}:{rng.randrange(60):02}:00Z", f"{rng.random():.3f}", f"kind {i % 25}"])
+        self.write("x.csv", rows)
+        self.train("x.csv", "--hidden", "4", "--epochs", "2", "--split", "1,0,0", "--model", "m")
+        self.export()
+        said = browse(self, "p.html", """
+            const at = find("#field-0").value, x = find("#field-1").value;
+            find("details summary").click();
+            await wait(() => all("details li").length === 25);
+            return { at, x, type: find("#field-0").type, first: headline(), shown: all(".answer > div > ol > li").length };""")
+        self.assertEqual((said["type"], said["shown"]), ("datetime-local", 10))
+        self.write("asked.csv", [["at", "x"], [said["at"], said["x"]]])
+        self.succeed("predict", "m", "asked.csv", "--out", "p.csv")
+        self.assertEqual(said["first"], self.read("p.csv").splitlines()[1])
+
     def test_a_page_that_answers_otherwise_says_so(self):
         self.houses()
         page = self.export()

@@ -5,7 +5,7 @@ const inkPerPixel = 8;  // ink is kept finer than the model's pixels
 function pictureForm(model) {
   const { columns } = model;
   if (columns.some((column) => column.kind !== "number" || !column.encode)) return null;
-  const white = Math.max(...columns.map((column) => column.high ?? 0));
+  const white = columns.reduce((most, column) => Math.max(most, column.high ?? 0), 0);
   if (!(white > 0) || columns.some((column) => column.low < 0)) return null;
   if (model.image) return { ...model.image, white };
   const side = Math.round(Math.sqrt(columns.length));

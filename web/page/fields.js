@@ -109,7 +109,9 @@ function makeField(column, number, changed) {
     if (control.tagName === "SELECT" && text !== "" && ![...control.options].some((o) => o.value === text)) {
       control.append(element("option", { value: text, text }));
     }
-    control.value = text;
+    if (control.type === "date") control.value = text.slice(0, 10);
+    else if (control.type === "datetime-local" && /^[^T]+$/.test(text)) control.value = text + "T00:00";
+    else control.value = text;
   };
   control.addEventListener("input", () => changed(field));
   const unit = column.unit ? [" ", element("span", { class: "unit", text: column.unit })] : [];
