@@ -107,7 +107,7 @@ function letDraw(canvas, changed, told) {
   };
   canvas.addEventListener("pointerdown", (event) => {
     event.preventDefault();
-    canvas.focus();
+    canvas.focus({ preventScroll: true });
     last = at(event);
     strokeOn(canvas, last, last);
     changed();
