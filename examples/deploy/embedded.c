@@ -1,6 +1,6 @@
 /* A program with its model inside: no file is read.
  *
- *     ld -r -b binary -o model.o flats.safetensors
+ *     ld -r -b binary -z noexecstack -o model.o flats.safetensors
  *     cc embedded.c model.o -llamina_predict ...
  *     embedded 81.5 3 quiet
  *

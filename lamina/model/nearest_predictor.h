@@ -1,4 +1,5 @@
-// Single answers of a model of nearest neighbours: the distances to all rows that it keeps, and the mean of the nearest.
+// Single answers of a model of nearest neighbours: the distances to all rows that it keeps, and the mean of the
+// nearest.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-/* Every bit of what lamina.h says: bits MODEL CELL... prints of rows of texts the outputs as hexadecimal numbers, the
- * class and the notes; and the same rows as numbers where all cells are such. Built with the whole library and with the
- * one that only answers. */
+/* Every bit of what lamina.h says: bits MODEL prints the names of its columns, bits MODEL CELL... prints of rows of
+ * texts the outputs as hexadecimal numbers, the class and the notes; and the same rows as numbers where all cells are
+ * such. Built with the whole library and with the one that only answers. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,14 +32,21 @@ static int ReadNumbers(char** cells, int64_t count, double* numbers) {
 }
 
 int main(int argc, char** argv) {
-  lamina_model* model = argc > 2 ? lamina_load(argv[1]) : NULL;
+  lamina_model* model = argc > 1 ? lamina_load(argv[1]) : NULL;
   const int64_t columns = lamina_columns(model);
   const int64_t rows = columns > 0 ? (argc - 2) / columns : 0;
   double* outputs = calloc((size_t)(rows * lamina_outputs(model) + 1), sizeof(double));
   double* numbers = calloc((size_t)argc, sizeof(double));
+  int64_t i;
   if (model == NULL || outputs == NULL || numbers == NULL) {
     printf("error: %s\n", lamina_error());
     return 1;
+  }
+  for (i = 0; argc == 2 && i < columns; ++i) {
+    printf("%s\n", lamina_column_name(model, i));
+  }
+  if (argc == 2) {
+    return 0;
   }
   if (lamina_predict_text(model, (const char* const*)(argv + 2), rows, outputs) != 0) {
     printf("error: %s\n", lamina_error());

@@ -9,7 +9,7 @@ from lamina_cli import SOURCE, CliTest, blob_rows, linear_rows, main
 
 WHOLE, PREDICT = os.environ.get("LAMINA_BITS", ""), os.environ.get("LAMINA_BITS_PREDICT", "")
 GOLDEN = os.path.join(SOURCE, "tests", "golden")
-METHODS = (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("knn", "--neuron", "l1-identity"))
+METHODS = (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("knn", "--distance", "l1"))
 
 
 class BitsTest(CliTest):
@@ -25,9 +25,11 @@ class BitsTest(CliTest):
             self.assertEqual(said[1].stdout, said[0].stdout, f"{model}, LAMINA_ISA={level}")
         return said[0].stdout
 
-    def cells(self, path, targets=1):
-        with open(path, newline="", encoding="utf-8") as file:
-            return [cell for row in list(csv.reader(file))[1:] for cell in (row[:-targets] if targets else row)]
+    def cells(self, model, path, rows=60):
+        names = subprocess.run([WHOLE, model], cwd=self.folder, capture_output=True, text=True, check=True).stdout.splitlines()
+        with open(self.path(path), newline="", encoding="utf-8") as file:
+            table = list(csv.DictReader(file))
+        return [row.get(name, "1") for row in table[:rows] for name in names]  # what looks at other rows is a number
 
     def test_golden_models(self):
         """One of each kind that there ever was: encodings, ensembles, members, embeddings, few bits, intervals."""
@@ -36,14 +38,15 @@ class BitsTest(CliTest):
         self.assertGreater(len(names), 15)
         for name in names:
             with self.subTest(model=name):
-                self.check(os.path.join(GOLDEN, name + ".safetensors"), self.cells(os.path.join(GOLDEN, name + ".csv"), 0), "", "scalar")
+                model = os.path.join(GOLDEN, name + ".safetensors")
+                self.check(model, self.cells(model, os.path.join(GOLDEN, name + ".csv")), "", "scalar")
 
     def test_methods(self):
         self.write("x.csv", blob_rows(90, ("no", "yes", "maybe")))
         for arguments in METHODS:
             with self.subTest(method=arguments):
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", *arguments)
-                self.check("model", self.cells(self.path("x.csv")))
+                self.check("model", self.cells("model", "x.csv"))
 
     def test_nearest_neighbours_are_those_of_the_program(self):
         rng = random.Random(3)
@@ -52,10 +55,10 @@ class BitsTest(CliTest):
         rows += [[f"{rng.gauss(i % 3, 2):.3f}" for _ in range(width)] + [f"{rng.uniform(0, 9):.4f}"] for i in range(150)]
         self.write("x.csv", rows)
         self.write("asked.csv", [rows[0][:-1], *[row[:-1] for row in rows[1:40]]])
-        for arguments in ((), ("--neuron", "l1-identity"), ("--neuron", "dot-identity"), ("--dtype", "f64")):
+        for arguments in ((), ("--distance", "l1"), ("--distance", "dot"), ("--dtype", "f64")):
             with self.subTest(arguments=arguments):
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", "knn", "--k", "7", *arguments)
-                said = self.check("model", self.cells(self.path("asked.csv"), 0))
+                said = self.check("model", self.cells("model", "asked.csv"))
                 program = [float(line) for line in self.succeed("predict", "model", "asked.csv").out.splitlines()[1:]]
                 got = [float.fromhex(line.split()[0]) for line in said.splitlines() if line.startswith(("0x", "-0x"))][: len(program)]
                 self.assertEqual([f"{value:.6g}" for value in got], [f"{value:.6g}" for value in program])
@@ -67,7 +70,7 @@ class BitsTest(CliTest):
                           ("--target-scale", "log"), ("--numbers", "ple")):
             with self.subTest(arguments=arguments):
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--hidden", "70,5", *arguments, *learnt)
-                self.check("model", self.cells(self.path("x.csv"))[:60])
+                self.check("model", self.cells("model", "x.csv"))
 
     def test_activations(self):
         self.write("x.csv", blob_rows(60, ("no", "yes", "maybe")))
@@ -75,7 +78,7 @@ class BitsTest(CliTest):
                  " triangle(radius=3) gaussian(radius=2) laplace(radius=3) multiquadric sine bipolar_sigmoid").split()
         layers = [f"dot-{name}:{5 + 8 * (i % 3)}" for i, name in enumerate(names)] + ["l2-identity:5", "residual(dot-tanh:7,dot-identity:5)"]
         self.train("--data", "x.csv", "--model", "model", "--layers", ",".join(layers) + ",dot-softmax:3", "--epochs", "1")
-        self.check("model", self.cells(self.path("x.csv"))[:60])
+        self.check("model", self.cells("model", "x.csv"))
 
     def test_refusals_are_in_the_same_words(self):
         self.write("x.csv", blob_rows(60))

@@ -34,8 +34,10 @@ const KernelTable<T>& TableOfRows() {
     KernelTable<T> table{};
     table.target = hwy::TargetName(HWY_TARGET);
     [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
-      ((table.synapses[kIndex].forward_dots = &ForwardDotsOfRow<std::tuple_element_t<kIndex, formulas::Synapses>, T>), ...);
-    }(std::make_index_sequence<std::tuple_size_v<formulas::Synapses>>());
+      ((table.synapses[kIndex].forward_dots = &ForwardDotsOfRow<std::tuple_element_t<kIndex, formulas::Synapses>, T>),
+       ...);
+    }
+    (std::make_index_sequence<std::tuple_size_v<formulas::Synapses>>());
     table.activate = &Activate<T>;
     return table;
   }();
