@@ -5,7 +5,16 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/lamina)
 
 # A static library does not carry what it is linked with: the package finds it again (laminaConfig.cmake.in).
 target_include_directories(lamina PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-install(TARGETS lamina EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
+set(installed lamina)
+if(TARGET lamina_cuda)
+  list(APPEND installed lamina_cuda)
+  target_include_directories(lamina_cuda INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  if(NOT LAMINA_CUDA_FOLDER)
+    set(LAMINA_CUDA_FOLDER lib/lamina)
+  endif()
+  install(TARGETS lamina_cuda_plugin LIBRARY DESTINATION ${LAMINA_CUDA_FOLDER} COMPONENT cuda EXCLUDE_FROM_ALL)
+endif()
+install(TARGETS ${installed} EXPORT laminaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(EXPORT laminaTargets NAMESPACE lamina:: DESTINATION ${package_folder} COMPONENT library)
 # lamina_DIR=build/PRESET finds the library where it was built: the Python package's tests link it so.

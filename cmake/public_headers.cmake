@@ -4,16 +4,16 @@
 # What a program includes.
 set(lamina_public_headers
     backend/backends.h base/stop.h base/version.h cluster/communicator.h cluster/mpi.h cluster/thread_ranks.h data/encode/bound_table.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h lamina.hpp
-    layer/file_layer.h layer/layer.h layer/neighbour_tree.h layer/neighbours.h model/answer.h model/c_source/c_source.h model/c_source/int8_rows.h model/cell_rows.h model/onnx_export.h model/predictor.h
+    layer/file_layer.h layer/layer.h layer/neighbour_tree.h layer/neighbours.h model/answer.h model/c_source/c_source.h model/c_source/int8_rows.h model/cell_rows.h model/onnx_export.h model/predictor.h model/row_encoder.h
     neuron/problem.h nn/executor.h rbf/clusters.h rbf/elm.h rbf/fsvc.h rbf/kernel_machine.h rbf/kernel_network.h run/remarks.h run/result_json.h run/run_plan.h run/session.h settings/validation.h tune/profile.h
     tune/tuner.h)
 # What those include: types in their interfaces.
 set(lamina_public_parts
-    backend/backend.h backend/cpu/row_forward.h backend/cpu/row_kernels.h backend/elementwise.h backend/plan.h base/buffer.h base/check.h
+    backend/backend.h backend/cpu/row_forward.h backend/cpu/row_kernels.h backend/elementwise.h backend/gpu_info.h backend/plan.h base/buffer.h base/check.h
     base/dtype.h base/error.h base/exchanged_parts.h base/file.h base/half.h base/mapped_file.h base/matrix_view.h base/names.h
     base/part_file.h base/row_source.h base/setting.h data/encode/class_map.h data/encode/dataset.h
     data/encode/decisions.h data/encode/derive.h data/encode/fitted_column.h data/encode/input_encoder.h data/encode/preprocess_options.h
-    data/encode/preprocessor.h data/encode/row_encoder.h data/encode/sample_weights.h data/encode/target_encoder.h data/encode/useless_columns.h
+    data/encode/preprocessor.h data/encode/sample_weights.h data/encode/target_encoder.h data/encode/useless_columns.h
     data/files/read_options.h data/files/table.h layer/sliced_layer.h layer/slices.h model/bootstrap.h model/calibrate.h model/cost_matrix.h model/data_profile.h model/evaluate.h model/metric.h
     model/metric_table.h model/metrics.h model/model.h model/nearest_predictor.h model/outputs.h model/safetensors.h model/scored_rows.h neuron/activation.h neuron/formula_parameters.h neuron/formulas.h
     neuron/formulas.inc neuron/loss.h neuron/update_rule.h neuron/weight_storage.h nn/gradient_parts.h nn/network.h nn/normalization.h nn/parameter_table.h nn/routes.h nn/step_options.h rbf/novelty.h

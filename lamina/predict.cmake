@@ -17,7 +17,7 @@ set(predict_sources
     data/encode/bound_table.cc data/encode/category_lookup.cc data/encode/class_map.cc data/encode/column_encode.cc
     data/encode/column_statistics.cc data/encode/dataset.cc data/encode/decisions.cc data/encode/derive.cc
     data/encode/encoder_json.cc data/encode/fitted_column.cc data/encode/input_encoder.cc data/encode/new_labels.cc
-    data/encode/preprocessor.cc data/encode/report_text.cc data/encode/row_encoder.cc data/encode/target_encoder.cc
+    data/encode/preprocessor.cc data/encode/report_text.cc data/encode/target_encoder.cc
     data/encode/text_hash.cc
     backend/host_elementwise.cc backend/normalization.cc
     nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
@@ -25,7 +25,7 @@ set(predict_sources
     model/network_file.cc model/outputs.cc model/safetensors.cc)
 # What computes: for speed.
 set(predict_kernel_sources
-    model/nearest_predictor.cc model/predictor.cc backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/predict_kernels.cc
+    model/nearest_predictor.cc model/predictor.cc model/row_encoder.cc backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/predict_kernels.cc
     backend/cpu/predict_targets.cc backend/cpu/row_forward.cc backend/cpu/row_kernels.cc)
 
 add_library(lamina_predict_objects OBJECT ${predict_sources})

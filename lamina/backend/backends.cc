@@ -8,45 +8,26 @@
 #include "lamina/backend/blas/blas_backend.h"
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/backend/cpu/small_network.h"
+#include "lamina/backend/cuda_functions.h"
 #include "lamina/backend/serial/serial_backend.h"
 #include "lamina/backend/threads/threads_backend.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
-#if defined(LAMINA_HAVE_CUDA)
-#include "lamina/backend/cuda/cublaslt.h"
-#include "lamina/backend/cuda/cuda_backend.h"
-#include "lamina/backend/cuda/device.h"
-#endif
 
 namespace lamina {
 namespace {
 
 Verdict Always() { return Verdict::Yes(); }
 
-#if defined(LAMINA_HAVE_CUDA)
-Verdict CudaAvailable() { return cuda::DeviceAvailable(); }
-std::unique_ptr<Backend> MakeCuda(const BackendOptions& options) { return cuda::MakeCudaBackend(options); }
+Verdict CudaAvailable() {
+  const FoundCuda& found = FindCuda();
+  return found.functions == nullptr ? Verdict::No(found.reason) : found.functions->available();
+}
+std::unique_ptr<Backend> MakeCuda(const BackendOptions& options) { return RequireCuda().make(options); }
 Verdict CudaRounds() {
-  const Verdict library = cuda::LtAvailable();
-  return library ? library : Verdict::No("products of bf16 operands on the GPU need cuBLASLt: " + library.reason);
+  const FoundCuda& found = FindCuda();
+  return found.functions == nullptr ? Verdict::No(found.reason) : found.functions->rounds();
 }
-std::vector<GpuInfo> CudaGpus() {
-  if (!CudaAvailable()) {
-    return {};
-  }
-  const cuda::Device device;
-  const cuda::DeviceFacts& facts = device.facts();
-  return {{facts.name, std::to_string(facts.compute_major) + "." + std::to_string(facts.compute_minor),
-           facts.multiprocessors, facts.memory_bytes, device.FreeMemory_bytes(), facts.driver}};
-}
-#else
-std::vector<GpuInfo> CudaGpus() { return {}; }
-Verdict CudaAvailable() { return Verdict::No("this lamina was built without the CUDA toolkit"); }
-Verdict CudaRounds() { return CudaAvailable(); }
-std::unique_ptr<Backend> MakeCuda(const BackendOptions&) {
-  throw Error(ErrorCode::kUnsupported, CudaAvailable().reason);
-}
-#endif
 
 constexpr std::array<BackendRow, 5> kTable{{
     {"cuda", "NVIDIA GPU: own kernels, cuBLASLt where it is installed", &CudaAvailable, &CudaRounds, &MakeCuda},
@@ -86,7 +67,10 @@ const std::string& BackendNamesText() {
   return text;
 }
 
-std::vector<GpuInfo> UsableGpus() { return CudaGpus(); }
+std::vector<GpuInfo> UsableGpus() {
+  const FoundCuda& found = FindCuda();
+  return found.functions == nullptr ? std::vector<GpuInfo>() : found.functions->gpus();
+}
 
 std::string_view BackendForTraining(std::string_view name, std::span<const LayerSpec> layers, int64_t batch,
                                     DType dtype, int state_count) {

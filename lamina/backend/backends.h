@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lamina/backend/backend.h"
+#include "lamina/backend/gpu_info.h"
 
 namespace lamina {
 
@@ -30,15 +31,6 @@ std::span<const BackendRow> BackendTable();
 std::vector<std::string> BackendNames();
 /// The same as a help text: "auto, cuda, cpu or serial".
 const std::string& BackendNamesText();
-
-struct GpuInfo {
-  std::string name;                // "NVIDIA H100 80GB HBM3"
-  std::string compute_capability;  // "9.0"
-  int multiprocessors = 0;
-  int64_t memory_bytes = 0;
-  int64_t free_bytes = 0;  // at the time of the query
-  std::string driver;      // the newest CUDA it supports: "13.0"
-};
 
 /// The one that backend cuda uses; empty where that is not available.
 std::vector<GpuInfo> UsableGpus();

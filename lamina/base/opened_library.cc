@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +27,28 @@ void OpenedLibrary::Lacks(const char* name) {
   if (reason_.empty()) {
     reason_ = fmt::format("{} has no function {}", name_, name);
   }
+}
+
+std::vector<std::string> PluginPlaces(const std::string& name) {
+  std::vector<std::filesystem::path> folders;
+  std::error_code failed;
+  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", failed); !failed) {
+    folders.push_back(program.parent_path());
+  }
+  if (Dl_info here{}; dladdr(reinterpret_cast<void*>(&PluginPlaces), &here) != 0 && here.dli_fname != nullptr) {
+    const auto folder = std::filesystem::absolute(here.dli_fname, failed).parent_path();
+    if (!failed && (folders.empty() || folder != folders.front())) {
+      folders.push_back(folder);
+    }
+  }
+  std::vector<std::string> places;
+  for (const auto& folder : folders) {
+    for (const std::filesystem::path& from : {folder, folder.parent_path() / "lib" / "lamina", folder / "lamina",
+                                              folder.parent_path() / name, folder.parent_path().parent_path() / name}) {
+      places.push_back((from / (name + ".so")).string());
+    }
+  }
+  return places;
 }
 
 }  // namespace lamina

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace lamina {
 
@@ -35,5 +36,9 @@ class OpenedLibrary {
   void* handle_;
   std::string reason_;
 };
+
+/// Where the plug-in NAME.so may be: beside the program and beside the shared library that has this function, in
+/// ../lib/lamina (installed) and lamina from there, or in a Python package of that name beside lamina's.
+std::vector<std::string> PluginPlaces(const std::string& name);
 
 }  // namespace lamina

@@ -14,17 +14,12 @@ std::vector<std::string> BuildOptions() {
 #else
   constexpr bool kBlas = false;
 #endif
-#ifdef LAMINA_HAVE_CUDA
-  constexpr bool kCuda = true;
-#else
-  constexpr bool kCuda = false;
-#endif
 #ifdef NDEBUG
   const char* const kind = "optimised";
 #else
   const char* const kind = "debug";
 #endif
-  return {fmt::format("{:<9}{} {}", "compiler", __VERSION__, kind), line("BLAS", kBlas), line("CUDA", kCuda)};
+  return {fmt::format("{:<9}{} {}", "compiler", __VERSION__, kind), line("BLAS", kBlas)};
 }
 
 }  // namespace lamina

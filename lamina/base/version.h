@@ -8,7 +8,7 @@ namespace lamina {
 
 /// "0.1.0".
 std::string Version();
-/// What was compiled in, one line each: compiler, BLAS, CUDA.
+/// What was compiled in, one line each: compiler, BLAS.
 std::vector<std::string> BuildOptions();
 
 }  // namespace lamina

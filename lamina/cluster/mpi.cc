@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/opened_library.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/cluster/mpi_plugin.h"
@@ -111,7 +112,6 @@ class MpiRank : public Communicator {
   const LaminaMpi& mpi_;
 };
 
-// The plug-in is beside the program (as built), or where it is installed.
 std::vector<std::string> PlacesOf(std::string_view mpi) {
   if (const char* path = std::getenv(kPluginVariable); path != nullptr && *path != '\0') {
     return {path};
@@ -119,20 +119,7 @@ std::vector<std::string> PlacesOf(std::string_view mpi) {
   if (mpi.find('/') != std::string_view::npos || mpi.ends_with(".so")) {
     return {std::string(mpi)};
   }
-  const std::string name = fmt::format("lamina_mpi_{}.so", mpi);
-  std::vector<std::filesystem::path> folders;
-  std::error_code failed;
-  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", failed); !failed) {
-    folders = {program.parent_path(), program.parent_path().parent_path() / "lib" / "lamina"};
-  }
-  if (Dl_info here{}; dladdr(reinterpret_cast<void*>(&JoinMpi), &here) != 0 && here.dli_fname != nullptr) {
-    folders.push_back(std::filesystem::path(here.dli_fname).parent_path() / "lamina");
-  }
-  std::vector<std::string> places;
-  for (const auto& folder : folders) {
-    places.push_back((folder / name).string());
-  }
-  return places;
+  return PluginPlaces(fmt::format("lamina_mpi_{}", mpi));
 }
 
 const LaminaMpi& OpenPlugin(std::string_view mpi, const std::string& why) {

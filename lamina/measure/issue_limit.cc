@@ -6,11 +6,8 @@
 #include <algorithm>
 
 #include "lamina/backend/cpu/register_work.h"
-#include "lamina/base/error.h"
+#include "lamina/backend/cuda_functions.h"
 #include "lamina/base/timing.h"
-#if defined(LAMINA_HAVE_CUDA)
-#include "lamina/backend/cuda/limits.h"
-#endif
 
 namespace lamina {
 namespace {
@@ -47,31 +44,15 @@ double MeasureFmaPeak_gflops(DType dtype, int threads) {
   return 2e-9 * MeasureSynapseLimit({Synapse::kDot, dtype}, threads);
 }
 
-#if defined(LAMINA_HAVE_CUDA)
 double MeasureDeviceSynapseLimit(const SynapseKind& kind) {
-  cuda::Device device;
-  return cuda::MeasureSynapseLimit(device, kind.synapse, kind.dtype, kind.precision);
+  return RequireCuda().synapse_limit(kind.synapse, kind.dtype, kind.precision);
 }
 
-double MeasureDeviceBandwidth() {
-  cuda::Device device;
-  return cuda::MeasureMemoryBandwidth(device);
-}
+double MeasureDeviceBandwidth() { return RequireCuda().bandwidth(); }
 
 double MeasureDeviceLibraryProduct_seconds(DType dtype, Precision precision, int64_t batch, int64_t outputs,
                                            int64_t inputs) {
-  cuda::Device device;
-  return cuda::MeasureLibraryProduct_seconds(device, dtype, precision, batch, outputs, inputs);
+  return RequireCuda().library_product_seconds(dtype, precision, batch, outputs, inputs);
 }
-#else
-double MeasureDeviceSynapseLimit(const SynapseKind&) {
-  throw Error(ErrorCode::kUnsupported, "this lamina was built without the CUDA toolkit");
-}
-
-double MeasureDeviceBandwidth() { return MeasureDeviceSynapseLimit({}); }
-double MeasureDeviceLibraryProduct_seconds(DType, Precision, int64_t, int64_t, int64_t) {
-  return MeasureDeviceSynapseLimit({});
-}
-#endif
 
 }  // namespace lamina

@@ -7,9 +7,9 @@
 
 #include "lamina/backend/cpu/row_forward.h"
 #include "lamina/base/buffer.h"
-#include "lamina/data/encode/row_encoder.h"
 #include "lamina/model/model.h"
 #include "lamina/model/nearest_predictor.h"
+#include "lamina/model/row_encoder.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {

@@ -74,8 +74,7 @@ class HelpTest(CliTest):
     def test_version_shows_the_build_options(self):
         text = self.succeed("--version").out
         self.assertRegex(text.splitlines()[0], r"^lamina \d+\.\d+\.\d+$")
-        for part in ("BLAS", "CUDA"):
-            self.assertIn(part.lower(), text.lower())
+        self.assertIn("BLAS", text)
 
     def test_help_needs_no_writable_folder_and_no_data(self):
         self.assertEqual(self.snapshot(), {})

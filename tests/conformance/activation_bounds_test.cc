@@ -1,6 +1,7 @@
 // The errors of activations and slopes over vectors, of every instruction set, against long doubles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -112,6 +113,50 @@ TEST(ActivationBounds, OfEveryInstructionSet) {
     for (const Reference& reference : kReferences) {
       CheckBounds<float>(cpu.get(), reference);
       CheckBounds<double>(cpu.get(), reference);
+    }
+  }
+}
+
+// Rows of softmax: some wide, some with answers that underflow.
+template <class T>
+void CheckSoftmax(const Backend& backend, int64_t outputs) {
+  SCOPED_TRACE(testing::Message() << outputs << " outputs in " << DTypeName(DTypeOf<T>()));
+  constexpr int64_t kRows = 50;
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> even(-1, 1);
+  Matrix x(kRows, outputs, DTypeOf<T>()), weights(outputs, outputs, DTypeOf<T>()), a(kRows, outputs, DTypeOf<T>());
+  for (int64_t i = 0; i < outputs; ++i) {
+    std::fill_n(weights.Row<T>(i), outputs, T(0));
+    weights.Row<T>(i)[i] = 1;
+  }
+  for (int64_t i = 0; i < kRows; ++i) {
+    std::generate_n(x.Row<T>(i), outputs, [&] { return static_cast<T>(even(random) * std::pow(10.0, i % 4 - 1)); });
+  }
+  const LayerSpec layer{outputs, outputs, Synapse::kDot, Activation("softmax"), false};
+  backend.Prepare({layer, DTypeOf<T>(), kRows, false})->Forward({x.view(), weights.view(), nullptr, a.view(), {}, {}});
+  for (int64_t i = 0; i < kRows; ++i) {
+    const T* z = x.Row<T>(i);
+    const Real most = *std::max_element(z, z + outputs);
+    Real sum = 0;
+    for (int64_t j = 0; j < outputs; ++j) {
+      sum += std::exp(Real(z[j]) - most);
+    }
+    for (int64_t j = 0; j < outputs; ++j) {
+      const Real expected = std::exp(Real(z[j]) - most) / sum;
+      // z - most is rounded once: an error of its size in the answer.
+      const Real unit = std::numeric_limits<T>::epsilon() * expected * (4 + std::abs(Real(z[j]) - most) / 2);
+      EXPECT_NEAR(a.Row<T>(i)[j], expected, unit + std::numeric_limits<T>::min()) << "row " << i << ", output " << j;
+    }
+  }
+}
+
+TEST(ActivationBounds, SoftmaxOfEveryInstructionSet) {
+  for (const std::string& target : CpuTargets()) {
+    SCOPED_TRACE(target);
+    const Chosen cpu({"cpu", "own", target, 1});
+    for (const int64_t outputs : {1, 2, 3, 7, 8, 9, 16, 17, 40}) {
+      CheckSoftmax<float>(cpu.get(), outputs);
+      CheckSoftmax<double>(cpu.get(), outputs);
     }
   }
 }

@@ -57,7 +57,7 @@ void ForwardMixed(const ForwardTask<float>& task, Team team) noexcept {
   Product<typename Operands::Sum>(input, finish, team);
   if (task.activation->is_softmax()) {
     team.Barrier();
-    SoftmaxRows<float>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+    SoftmaxRows<float>(args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 

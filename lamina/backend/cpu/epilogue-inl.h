@@ -7,6 +7,8 @@
 #define LAMINA_BACKEND_CPU_EPILOGUE_INL_H_
 #endif
 
+#include <limits>
+
 #include "lamina/backend/cpu/curves-inl.h"
 #include "lamina/backend/cpu/pack-inl.h"
 #include "lamina/backend/cpu/tile-inl.h"
@@ -15,11 +17,48 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
+// n numbers from z on, a vector at a time: fn(vector, first element, elements). `rest` fills the last vector.
+template <class T, class Fn>
+HWY_INLINE void ForVectors(const T* z, int64_t n, T rest, const Fn& fn) {
+  const Tag<T> d;
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    fn(hn::LoadU(d, z + i), i, kLanes<T>);
+  }
+  if (i < n) {
+    const auto some = hn::FirstN(d, static_cast<size_t>(n - i));
+    fn(hn::IfThenElse(some, LoadTail<T>(z + i, n - i), hn::Set(d, rest)), i, n - i);
+  }
+}
+
+/// Activation::Value() of softmax, in place or not.
+template <class T>
+HWY_INLINE void SoftmaxRow(const T* z, T* a, int64_t n) {
+  const Tag<T> d;
+  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+  auto most = hn::Set(d, kLeast);
+  ForVectors<T>(z, n, kLeast, [&](VecOf<T> v, int64_t, int64_t) HWY_ATTR { most = MaxVec<T>(most, v); });
+  most = hn::MaxOfLanes(d, most);
+  auto sum = hn::Zero(d);
+  ForVectors<T>(z, n, kLeast, [&](VecOf<T> v, int64_t i, int64_t count) HWY_ATTR {
+    const auto e = ExpVec<T>(hn::Sub(v, most));
+    sum = hn::Add(sum, e);
+    if (count == kLanes<T>) {
+      hn::StoreU(e, d, a + i);
+    } else {
+      StoreTail<T>(e, a + i, count);
+    }
+  });
+  sum = hn::SumOfLanes(d, sum);
+  Transform<T>(
+      n, a, [&](VecOf<T> e) HWY_ATTR { return hn::Div(e, sum); }, static_cast<const T*>(a));
+}
+
 /// Row-wise part of softmax for rows [begin, end), in place in a or from z.
 template <class T>
-void SoftmaxRows(const Activation& activation, const MatrixView& z, const MatrixView& a, int64_t begin, int64_t end) {
+void SoftmaxRows(const MatrixView& z, const MatrixView& a, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
-    activation.Value(z.empty() ? a.Row<T>(i) : z.Row<T>(i), a.Row<T>(i), a.cols);
+    SoftmaxRow<T>(z.empty() ? a.Row<T>(i) : z.Row<T>(i), a.Row<T>(i), a.cols);
   }
 }
 

@@ -17,7 +17,7 @@ void FinishSoftmax(const ForwardTask<T>& task, Team team) {
   const ForwardArgs& args = *task.args;
   if (task.activation->is_softmax() && !args.a.empty()) {
     team.Barrier();
-    SoftmaxRows<Out>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+    SoftmaxRows<Out>(args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 

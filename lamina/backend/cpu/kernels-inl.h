@@ -49,7 +49,7 @@ void Forward(const ForwardTask<T>& task, Team team) noexcept {
   }
   if (task.activation->is_softmax()) {
     team.Barrier();
-    SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+    SoftmaxRows<T>(args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 
@@ -65,7 +65,7 @@ void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
   }
   if (task.activation->is_softmax()) {
     team.Barrier();
-    SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(batch), team.End(batch));
+    SoftmaxRows<T>(args.z, args.a, team.Begin(batch), team.End(batch));
   }
 }
 
@@ -207,7 +207,7 @@ void Activate(const ForwardTask<T>& task, Team team) noexcept {
   const ForwardArgs& args = *task.args;
   FinishDots<formulas::DotSynapse>(task, team.Begin(args.a.rows), team.End(args.a.rows), 0, args.a.cols);
   if (task.activation->is_softmax()) {
-    SoftmaxRows<T>(*task.activation, args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+    SoftmaxRows<T>(args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 

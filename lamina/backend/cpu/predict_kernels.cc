@@ -24,7 +24,7 @@ void ForwardDotsOfRow(const ForwardTask<T>& task, Team /*team*/) noexcept {
   }
   FinishDots<Synapse>(task, 0, 1, 0, args.weights.rows);
   if (task.activation->is_softmax()) {
-    SoftmaxRows<T>(*task.activation, args.z, args.a, 0, 1);
+    SoftmaxRows<T>(args.z, args.a, 0, 1);
   }
 }
 

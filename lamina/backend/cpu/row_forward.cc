@@ -24,8 +24,7 @@ struct RowChoice {
 };
 
 // The kernels of weights of a type; `neurons` null: ForwardDots.
-RowChoice ChoiceFor(const LayerSpec& layer, DType stored) {
-  const RowTable& table = RowKernels();
+RowChoice ChoiceFor(const RowTable& table, const LayerSpec& layer, DType stored) {
   if (IsDistance(layer.synapse)) {  // of exact weights
     const size_t kind = layer.synapse == Synapse::kL1 ? 0 : layer.synapse == Synapse::kL2 ? 1 : 2;
     return {stored == DType::kF64 ? &table.distances_f64[kind] : &table.distances_f32[kind], nullptr};
@@ -53,13 +52,15 @@ AlignedBuffer CopyOf(const void* data, int64_t size_bytes) {
 RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias)
     : layer_(layer), dtype_(dtype), narrow_sums_(dtype == DType::kF64 && weights.numbers.dtype() != dtype) {
   ApplyInstructionSets();
+  table_ = &RowKernels();
+  kernels_ = {&Kernels<float>(), &Kernels<double>()};
   if (bias != nullptr) {
     bias_ = CopyOf(bias, layer.outputs * DTypeSize_bytes(dtype));
   }
   if (!weights.scales.empty()) {
     scales_ = CopyOf(weights.scales.data(), std::ssize(weights.scales) * static_cast<int64_t>(sizeof(float)));
   }
-  const RowChoice choice = ChoiceFor(layer, weights.numbers.dtype());
+  const RowChoice choice = ChoiceFor(*table_, layer, weights.numbers.dtype());
   if (layer.outputs >= kLeastRowVectors * choice.panels->lanes) {
     panels_ = choice.panels;
     KeepInPanels(weights.numbers);
@@ -115,11 +116,10 @@ void RowLayer::LayOutScratch() {
 
 // The groups with an input that is not zero to their list; -1: nearly all of them, and no list.
 int64_t RowLayer::SelectGroups(const void* x, char* scratch) const noexcept {
-  const RowTable& table = RowKernels();
   auto* const bits = reinterpret_cast<uint64_t*>(scratch + scratch_.bits);
   int64_t count = dtype_ == DType::kF64 && !narrow_sums_
-                      ? table.mark_f64(static_cast<const double*>(x), layer_.inputs, bits)
-                      : table.mark_f32(static_cast<const float*>(x), layer_.inputs, bits);
+                      ? table_->mark_f64(static_cast<const double*>(x), layer_.inputs, bits)
+                      : table_->mark_f32(static_cast<const float*>(x), layer_.inputs, bits);
   const int64_t group = panels_->group;
   const int64_t words = (layer_.inputs + 63) / 64;
   if (group > 1) {  // the lowest bit of a group says whether any is set
@@ -169,9 +169,10 @@ void RowLayer::Forward(const void* x, void* a, void* scratch) const noexcept {
     args.weights = {weights_.data(), layer_.outputs, layer_.inputs, layer_.inputs, dtype_};
     args.bias = bias_.size_bytes() == 0 ? nullptr : bias_.data();
     args.a = {a, 1, layer_.outputs, layer_.outputs, dtype_};
+    const KernelTable<T>& kernels = *std::get<const KernelTable<T>*>(kernels_);
     const ForwardTask<T> task{&args, &layer_.activation, {}, {}};
     if (panels_ == nullptr && neurons_ == nullptr) {
-      Kernels<T>().synapses[static_cast<size_t>(layer_.synapse)].forward_dots(task, Team{});
+      kernels.synapses[static_cast<size_t>(layer_.synapse)].forward_dots(task, Team{});
       return;
     }
     RowTask row;
@@ -193,7 +194,7 @@ void RowLayer::Forward(const void* x, void* a, void* scratch) const noexcept {
     if (narrow_sums_) {
       std::copy_n(static_cast<const float*>(row.sums), layer_.outputs, static_cast<T*>(a));
     }
-    Kernels<T>().activate(task, Team{});
+    kernels.activate(task, Team{});
   });
 }
 

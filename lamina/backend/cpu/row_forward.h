@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/row_kernels.h"
@@ -9,6 +10,9 @@
 #include "lamina/neuron/weight_storage.h"
 
 namespace lamina::cpu {
+
+template <class T>
+struct KernelTable;
 
 /// A layer of f32 or f64 with weights and bias of its own, kept as single rows read them fastest. Immutable: any number
 /// of threads may use it at once.
@@ -46,6 +50,9 @@ class RowLayer {
   AlignedBuffer weights_;
   AlignedBuffer bias_;    // empty: none
   AlignedBuffer scales_;  // f32, a vector longer; empty: none
+  // Asked for once: that takes longer than a small layer.
+  const RowTable* table_ = nullptr;
+  std::tuple<const KernelTable<float>*, const KernelTable<double>*> kernels_;
   const RowKernel* panels_ = nullptr;
   void (*neurons_)(const RowTask&) noexcept = nullptr;  // both null: exact, outputs × inputs
   ScratchLayout scratch_;

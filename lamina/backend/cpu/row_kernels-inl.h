@@ -286,6 +286,56 @@ int64_t MarkNumbers(const T* x, int64_t n, uint64_t* bits) noexcept {
   return count;
 }
 
+// a / b. A division takes as long as some ten products: the reciprocal's product is off by a unit of rounding at most,
+// what it leaves is exact, and with that it rounds as the division (Markstein, IBM J. Res. Dev. 34, 1990).
+HWY_INLINE VecOf<double> Quotient(VecOf<double> a, VecOf<double> b, VecOf<double> reciprocal) {
+#if HWY_NATIVE_FMA
+  const auto near = hn::Mul(a, reciprocal);
+  return hn::MulAdd(hn::NegMulAdd(near, b, a), reciprocal, near);
+#else
+  (void)reciprocal;
+  return hn::Div(a, b);
+#endif
+}
+
+template <class T>
+bool StandardizeRow(const RowStandard& standard, const double* row, T* out) noexcept {
+  const Tag<double> d;
+  const hn::Rebind<T, Tag<double>> to;
+  auto good = hn::Eq(hn::Zero(d), hn::Zero(d));
+  // From here on an f32 is infinite; looked for in f64, for not every instruction set makes it so.
+  constexpr double kMost = sizeof(T) == sizeof(double) ? std::numeric_limits<double>::infinity() : 0x1.ffffffp127;
+  const auto most = hn::Set(d, kMost);
+  const auto encode = [&](int64_t i, const auto& load) HWY_ATTR {
+    const auto raw = load(row + i);
+    const auto value = hn::IfThenElse(hn::Eq(raw, raw), raw, load(standard.fills + i));
+    const auto shifted = hn::Sub(value, load(standard.offsets + i));
+    const auto quotient = Quotient(shifted, load(standard.scales + i), load(standard.reciprocals + i));
+    good = hn::And(good, hn::Lt(hn::Abs(quotient), most));
+    if constexpr (sizeof(T) == sizeof(double)) {
+      return quotient;
+    } else {
+      return hn::DemoteTo(to, quotient);
+    }
+  };
+  int64_t i = 0;
+  for (; i + kLanes<double> <= standard.count; i += kLanes<double>) {
+    const auto encoded = encode(i, [&](const double* p) HWY_ATTR { return hn::LoadU(d, p); });
+    hn::StoreU(encoded, to, out + i);
+  }
+  if (i < standard.count) {
+    const int64_t left = standard.count - i;
+    const auto some = hn::FirstN(d, static_cast<size_t>(left));
+    const auto encoded = encode(i, [&](const double* p) HWY_ATTR {
+      return hn::IfThenElse(some, LoadTail<double>(p, left), hn::Set(d, 1.0));  // 0 over 1 behind the end
+    });
+    HWY_ALIGN T lanes[kLanes<double>];
+    hn::Store(encoded, to, lanes);
+    std::copy_n(lanes, left, out + i);
+  }
+  return hn::AllTrue(d, good);
+}
+
 template <class Weights>
 RowKernel RowKernelOf() {
   return {Weights::kGroup, kLanes<typename Weights::Number>, 0, &RowInPanels<Weights>, 0};
@@ -316,6 +366,8 @@ inline const RowTable& RowTableOfTarget() {
     table.i8_neurons = &RowByNeurons<WidenI8>;
     table.mark_f64 = &MarkNumbers<double>;
     table.mark_f32 = &MarkNumbers<float>;
+    table.standardize_f64 = &StandardizeRow<double>;
+    table.standardize_f32 = &StandardizeRow<float>;
     return table;
   }();
   return kTable;

@@ -40,6 +40,19 @@ struct RowKernel {
   int64_t scratch_bytes = 0;
 };
 
+/// Numbers of a row that are shifted and divided, `count` of each.
+struct RowStandard {
+  /// Scales whose reciprocal divides as exactly as they do; others are left to plain numbers.
+  static constexpr double kLeastScale = 1e-280;
+  static constexpr double kMostScale = 1e280;
+
+  const double* offsets = nullptr;
+  const double* scales = nullptr;
+  const double* reciprocals = nullptr;  // of the scales, each the number nearest to it
+  const double* fills = nullptr;        // in the place of a NaN
+  int64_t count = 0;
+};
+
 /// Sums in f32, but for f64. The order of a sum is that of the inputs, whether groups are left out or not.
 struct RowTable {
   const char* target;
@@ -58,6 +71,9 @@ struct RowTable {
   /// A bit for each of n numbers that is not zero, 64 a word; returns how many.
   int64_t (*mark_f64)(const double* x, int64_t n, uint64_t* bits) noexcept;
   int64_t (*mark_f32)(const float* x, int64_t n, uint64_t* bits) noexcept;
+  /// out = (row - offset) / scale, rounded as these two operations are. Whether all are finite.
+  bool (*standardize_f64)(const RowStandard& standard, const double* row, double* out) noexcept;
+  bool (*standardize_f32)(const RowStandard& standard, const double* row, float* out) noexcept;
 };
 
 /// The kernels for the best instruction set of this CPU.

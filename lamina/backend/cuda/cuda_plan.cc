@@ -176,20 +176,21 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
                                   plan.cache_bytes > 0 ? plan.cache_bytes : device.facts().l2_bytes / kPanelsOfL2);
     return choice;
   }
-  std::optional<ProductKernel> named = is_open || names_library ? std::nullopt : std::optional(KernelNamed(kernel));
+  const bool is_named = !is_open && !names_library;
+  ProductKernel named = is_named ? KernelNamed(kernel) : ProductKernel();
   const bool wgmma = static_cast<bool>(WgmmaAvailable(device));
-  if (named && IsWgmma(*named) && !wgmma) {  // in a profile, or in another pass than the one that was asked for
-    named = *named == ProductKernel::kWgmma ? ProductKernel::kTensor : ProductKernel::kTensorSmall;
+  if (is_named && IsWgmma(named) && !wgmma) {  // in a profile, or in another pass than the one that was asked for
+    named = named == ProductKernel::kWgmma ? ProductKernel::kTensor : ProductKernel::kTensorSmall;
   }
   const bool must_round = problem.precision == Precision::kBFloat16;
-  const bool tensor = TensorSupports(problem) && (!named || IsTensor(*named) || must_round);
+  const bool tensor = TensorSupports(problem) && (!is_named || IsTensor(named) || must_round);
   std::span<const CostedKernel> tiles = kTiles;
   if (tensor) {
     tiles = wgmma ? kWgmmaTiles : kTensorTiles;
   }
   Choice choice = Estimate(tiles, problem, may_split, device.facts().multiprocessors);
-  if (named && IsTensor(*named) == tensor) {
-    choice.kernel = *named;
+  if (is_named && IsTensor(named) == tensor) {
+    choice.kernel = named;
   }
   if (plan.depth > 0 && may_split) {  // of a profile, which may be of another problem
     choice.depth_per_split = DepthOf(extent, CeilDivide(extent.depth, plan.depth));

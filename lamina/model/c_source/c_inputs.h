@@ -1,4 +1,4 @@
-// A raw row to the network's inputs, in C: what data/encode/row_encoder.h and column_encode.h do.
+// A raw row to the network's inputs, in C: what model/row_encoder.h and column_encode.h do.
 #pragma once
 
 #include "lamina/model/c_source/c_columns.h"

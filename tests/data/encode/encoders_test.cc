@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "lamina/data/encode/preprocessor.h"
-#include "lamina/data/encode/row_encoder.h"
 #include "lamina/data/encode/text_hash.h"
+#include "lamina/model/row_encoder.h"
 #include "tests/data/encode/preprocessor_test_util.h"
 
 namespace lamina {

@@ -1,14 +1,23 @@
 // Encoding rows of numbers.
-#include "lamina/data/encode/row_encoder.h"
+#include "lamina/model/row_encoder.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
+#include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/nan.h"
 
 namespace lamina {
+namespace {
+
+const cpu::RowTable& KernelsOfRows() {
+  cpu::ApplyInstructionSets();
+  return cpu::RowKernels();
+}
+
+}  // namespace
 
 Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
   for (const FittedColumn& column : preprocessor.inputs().columns()) {
@@ -20,7 +29,7 @@ Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
   return Verdict::Yes();
 }
 
-RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
+RowEncoder::RowEncoder(const Preprocessor& preprocessor) : kernels_(KernelsOfRows()) {
   if (const Verdict verdict = Accepts(preprocessor); !verdict) {
     throw Error(ErrorCode::kUnsupported, verdict.reason, {.remedy = "Encode tables with BoundTable::EncodeInputs."});
   }
@@ -34,28 +43,15 @@ RowEncoder::RowEncoder(const Preprocessor& preprocessor) {
     }
     offsets_.push_back(column.scaling.offset);
     scales_.push_back(column.scaling.scale);
+    reciprocals_.push_back(1 / column.scaling.scale);
     fills_.push_back(fills ? column.fill : kNaN);
-    linear_ = linear_ && column.width() == 1 && parts_.back().scaling.IsLinear();
+    linear_ = linear_ && column.width() == 1 && parts_.back().scaling.IsLinear() &&
+              column.scaling.scale >= cpu::RowStandard::kLeastScale &&
+              column.scaling.scale <= cpu::RowStandard::kMostScale;
   }
 }
 
-// Whether all results are finite. Nothing in the loop depends on the column: it becomes vectors.
-template <class T>
-bool RowEncoder::EncodeLinear(const double* row, T* out) const noexcept {
-  const int64_t count = columns();
-  const double* offset = offsets_.data();
-  const double* scale = scales_.data();
-  const double* fill = fills_.data();
-  bool good = true;
-  for (int64_t i = 0; i < count; ++i) {
-    const double value = row[i] == row[i] ? row[i] : fill[i];
-    const T encoded = static_cast<T>((value - offset[i]) / scale[i]);
-    good &= std::abs(encoded) <= std::numeric_limits<T>::max();  // false for NaN, too
-    out[i] = encoded;
-  }
-  return good;
-}
-
+// Whether all results are finite.
 template <class T>
 bool RowEncoder::EncodeParts(const double* row, T* out) const noexcept {
   bool good = true;
@@ -74,7 +70,15 @@ bool RowEncoder::EncodeParts(const double* row, T* out) const noexcept {
 
 template <class T>
 int64_t RowEncoder::EncodeTo(const double* row, T* out) const noexcept {
-  if (linear_ ? EncodeLinear(row, out) : EncodeParts(row, out)) {
+  const auto standardize = [&] {
+    const cpu::RowStandard standard{offsets_.data(), scales_.data(), reciprocals_.data(), fills_.data(), columns()};
+    if constexpr (sizeof(T) == sizeof(double)) {
+      return kernels_.standardize_f64(standard, row, out);
+    } else {
+      return kernels_.standardize_f32(standard, row, out);
+    }
+  };
+  if ((linear_ && standardize()) || EncodeParts(row, out)) {
     return -1;
   }
   for (size_t i = 0; i < parts_.size(); ++i) {

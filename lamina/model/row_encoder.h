@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lamina/backend/cpu/row_kernels.h"
 #include "lamina/base/error.h"
 #include "lamina/data/encode/preprocessor.h"
 
@@ -29,8 +30,6 @@ class RowEncoder {
   template <class T>
   int64_t EncodeTo(const double* row, T* out) const noexcept;
   template <class T>
-  bool EncodeLinear(const double* row, T* out) const noexcept;
-  template <class T>
   bool EncodeParts(const double* row, T* out) const noexcept;
 
   // One input.
@@ -41,11 +40,13 @@ class RowEncoder {
   };
 
   std::vector<Part> parts_;
-  // Where every column is one input without a curve: their scalings, part by part for a vector loop.
+  // Where every column is one input without a curve: their scalings, part by part for vectors.
   bool linear_ = true;
   std::vector<double> offsets_;
   std::vector<double> scales_;
+  std::vector<double> reciprocals_;
   std::vector<double> fills_;  // of the columns; NaN: a missing number is an error
+  const cpu::RowTable& kernels_;
 };
 
 }  // namespace lamina

@@ -1,5 +1,5 @@
 // Rows of numbers are encoded to the bits of the table, whatever the scaling.
-#include "lamina/data/encode/row_encoder.h"
+#include "lamina/model/row_encoder.h"
 
 #include <cmath>
 #include <cstring>
