@@ -1,12 +1,6 @@
 /* Asks the C source of a model: rows of cells in the arguments, numbers as such ("nan": missing), texts as they are ("":
  * missing). A line for each row: "code" and its number, or the outputs and the class. -DHEADER, -DNAME and -DUPPER say
- * which model; -DINT8 that its outputs are whole numbers. With -DSOURCE the source is compiled here, too, and without rows
- * tests itself. */
-#ifdef SOURCE
-#define main self_test
-#include SOURCE
-#undef main
-#endif
+ * which model; -DINT8 that its outputs are whole numbers. */
 #include HEADER
 
 #include <stdio.h>
@@ -54,10 +48,6 @@ static int ask(char **cells, output *outputs) {
 
 int main(int argc, char **argv) {
   int at, j;
-#ifdef SOURCE
-  if (argc == 1)
-    return self_test();
-#endif
   for (at = 1; at + COLUMNS <= argc; at += COLUMNS) {
     output outputs[OUTPUTS];
     const int code = ask(argv + at, outputs);
