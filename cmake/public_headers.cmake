@@ -4,7 +4,7 @@
 # What a program includes.
 set(lamina_public_headers
     backend/backends.h base/stop.h base/version.h cluster/communicator.h cluster/mpi.h cluster/thread_ranks.h data/encode/bound_table.h data/files/npy_matrix.h data/files/npy_writer.h data/files/reader.h lamina.h lamina.hpp
-    layer/file_layer.h layer/layer.h layer/neighbour_tree.h layer/neighbours.h model/answer.h model/c_source/c_source.h model/c_source/int8_rows.h model/cell_rows.h model/onnx_export.h model/predictor.h model/row_encoder.h
+    layer/file_layer.h layer/layer.h layer/neighbour_tree.h layer/neighbours.h model/answer.h model/c_source/c_source.h model/c_source/int8_rows.h model/cell_rows.h model/html_page/html_page.h model/html_page/page_blob.h model/onnx_export.h model/predictor.h model/row_encoder.h
     neuron/problem.h nn/executor.h rbf/clusters.h rbf/elm.h rbf/fsvc.h rbf/kernel_machine.h rbf/kernel_network.h run/remarks.h run/result_json.h run/run_plan.h run/session.h settings/validation.h tune/profile.h
     tune/tuner.h)
 # What those include: types in their interfaces.

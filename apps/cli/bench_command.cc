@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "bench_data.h"
+#include "bench_factor.h"
 #include "bench_layer.h"
 #include "bench_matrix.h"
 #include "bench_network.h"
@@ -288,11 +289,12 @@ Command AddBench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Measure on this machine, results verified first");
   bench->require_subcommand(1);
   const std::map<std::string, std::function<int()>> runs = {
-      {"train", AddBenchTrain(*bench)},          {"data", AddBenchData(*bench)},
-      {"layer", AddBenchLayer(*bench)},          {"matrix", AddBenchMatrix(*bench)},
-      {"network", AddBenchNetwork(*bench)},      {"peak", AddBenchPeak(*bench)},
-      {"predict", AddBenchPredict(*bench)},      {"scaling", AddBenchScaling(*bench)},
-      {"paper-2016", AddBenchPaper2016(*bench)}, {"paper-2017", AddBenchPaper2017(*bench)}};
+      {"train", AddBenchTrain(*bench)},         {"data", AddBenchData(*bench)},
+      {"layer", AddBenchLayer(*bench)},         {"matrix", AddBenchMatrix(*bench)},
+      {"network", AddBenchNetwork(*bench)},     {"peak", AddBenchPeak(*bench)},
+      {"predict", AddBenchPredict(*bench)},     {"factor", AddBenchFactor(*bench)},
+      {"scaling", AddBenchScaling(*bench)},     {"paper-2016", AddBenchPaper2016(*bench)},
+      {"paper-2017", AddBenchPaper2017(*bench)}};
   return {bench, [=] { return runs.at(bench->get_subcommands().front()->get_name())(); }};
 }
 

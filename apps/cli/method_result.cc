@@ -41,6 +41,15 @@ void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method
     Print("{}: mean squared error {:.4g} of a scaled target\n", AskedText(method),
           method["left_out_error"].get<double>());
   }
+  if (method.contains("growth") && method["unpruned"].get<int64_t>() > 0) {
+    Print(
+        "pruned: {} of {} neurons are left; the mean squared error of rows that had no part in it changes by {:+.2g} "
+        "%\n",
+        WithThousands(method["centres"].get<int64_t>()), WithThousands(method["unpruned"].get<int64_t>()),
+        100 * method["growth"].get<double>());
+  } else if (method.contains("growth")) {
+    Print("pruned: no neuron; fewer would make the error grow by more than --prune allows\n");
+  }
   if (method.contains("jitter")) {
     Print("the kernel was not positive definite: {:g} was added to the ridge\n", method["jitter"].get<double>());
   }

@@ -14,6 +14,7 @@
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/c_source/c_source.h"
+#include "lamina/model/html_page/html_page.h"
 #include "lamina/model/onnx_export.h"
 #include "plain_text.h"
 #include "predict_panel.h"
@@ -294,8 +295,8 @@ void FileActions::AskExport() {
   if (store_.model() == nullptr) {
     return;
   }
-  const QString path =
-      ask_where_to_save(tr("Export"), QStringLiteral("model.onnx"), tr("ONNX (*.onnx);;C source (*.c)"));
+  const QString path = ask_where_to_save(tr("Export"), QStringLiteral("model.onnx"),
+                                         tr("ONNX (*.onnx);;C source (*.c);;Page for a browser (*.html)"));
   if (!path.isEmpty()) {
     ExportTo(path);
   }
@@ -307,6 +308,8 @@ bool FileActions::ExportTo(const QString& path) {
         const std::filesystem::path file(path.toStdString());
         if (file.extension() == ".c") {
           WriteCSource(*store_.model(), {.name = file.stem().string()}, file.parent_path().string());
+        } else if (file.extension() == ".html") {
+          WriteFileAtomically(file.string(), ToHtml(*store_.model(), {.title = file.stem().string()}));
         } else {
           WriteFileAtomically(file.string(), ToOnnx(*store_.model()));
         }

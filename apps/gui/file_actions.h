@@ -52,7 +52,7 @@ class FileActions : public QObject {
   /// With a model that is nowhere yet beside it.
   bool SaveProjectTo(const QString& path);
   bool SaveHistoryTo(const QString& path);
-  /// NAME.c (and NAME.h beside it) for C source, else ONNX.
+  /// NAME.c (and NAME.h beside it) for C source, NAME.html for a page called NAME, else ONNX.
   bool ExportTo(const QString& path);
   bool SaveCurvesTo(CurvesView& curves, const QString& path);
 

@@ -33,7 +33,7 @@ void MainWindow::MakeFileMenu() {
   file->addSeparator();
   file->addAction(tr("Open &model …"), QKeySequence(tr("Ctrl+M")), files_, &FileActions::AskOpenModel);
   file->addAction(tr("&Save model …"), QKeySequence::Save, files_, &FileActions::AskSaveModel);
-  file->addAction(tr("&Export as ONNX or C …"), files_, &FileActions::AskExport);
+  file->addAction(tr("&Export as a page, ONNX or C …"), files_, &FileActions::AskExport);
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
 }

@@ -69,7 +69,7 @@ QWidget* ModelPage::MakeRepeat() {
   connect(copy_, &QPushButton::clicked, this,
           [this] { QGuiApplication::clipboard()->setText(command_->toPlainText()); });
   connect(history_, &QPushButton::clicked, this, &ModelPage::SaveHistoryRequested);
-  export_ = new QPushButton(tr("E&xport as ONNX or C …"));
+  export_ = new QPushButton(tr("E&xport as a page, ONNX or C …"));
   export_->setObjectName(QStringLiteral("model.export"));
   connect(export_, &QPushButton::clicked, this, &ModelPage::ExportRequested);
   auto* row = new QHBoxLayout;
@@ -88,7 +88,9 @@ QWidget* ModelPage::MakeRepeat() {
   layout->addWidget(new QLabel(tr("Losses, accuracies and times of every epoch, as CSV or JSON:")));
   layout->addLayout(row2);
   layout->addSpacing(12);
-  auto* onnx = new QLabel(tr("The model with its encoding for other programs, in the format ONNX or as C source:"));
+  auto* onnx =
+      new QLabel(tr("The model with its encoding for other people, as a page for a browser, or for other programs, as "
+                    "ONNX or C source:"));
   onnx->setWordWrap(true);
   layout->addWidget(onnx);
   layout->addLayout(row3);

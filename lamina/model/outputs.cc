@@ -28,8 +28,9 @@ Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shar
 Matrix InTargetUnits(const Model& model, const Matrix& outputs) {
   Matrix numbers(outputs.rows(), outputs.cols(), DType::kF64);
   ConvertMatrix(outputs.view(), numbers.view());
-  if (model.preprocessor.targets().task() == Task::kRegression) {
-    model.preprocessor.targets().Unscale(numbers.view());
+  const TargetEncoder& targets = model.preprocessor.targets();
+  if (targets.task() == Task::kRegression && !targets.columns().empty()) {  // none: a network that is fed as it is
+    targets.Unscale(numbers.view());
   }
   return numbers;
 }

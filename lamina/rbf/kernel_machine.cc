@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "lamina/rbf/kernel_system.h"
 #include "lamina/rbf/nystroem.h"
 #include "lamina/rbf/refined_solver.h"
+#include "lamina/rbf/slope_weights.h"
 
 namespace lamina {
 namespace {
@@ -38,15 +40,20 @@ void CheckChoices(const KernelMachineOptions& options, ConstMatrixView x) {
     return !values.empty() && std::all_of(values.begin(), values.end(), good);
   };
   const auto not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
-  if (!all(choices.kinds,
-           [&](const KernelKind& k) { return (k.p == 1 || k.p == 2) && positive(k.power) && k.power <= 2; }) ||
-      !all(choices.scales, positive) || !all(choices.ridges, not_negative) || choices.rounds < 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "kernels need p = 1 or 2, a power above 0 up to 2, positive scales and ridges from 0 on");
+  const auto possible = [&](const KernelKind& kind) {
+    return (kind.p == 2 || (kind.p == 1 && !choices.full)) && positive(kind.power) && kind.power <= 2;
+  };
+  if (!all(choices.kinds, possible) || !all(choices.scales, positive) || !all(choices.ridges, not_negative) ||
+      choices.rounds < 0) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "kernels need p = 1 or 2 (with full weights 2), a power above 0 up to 2, positive scales and ridges from 0 on");
   }
   const auto fits = [](size_t size, int64_t count) { return size == 0 || static_cast<int64_t>(size) == count; };
-  if (!fits(options.feature_weights.size(), x.cols) || !fits(options.sample_weights.size(), x.rows) ||
-      !fits(options.groups.size(), x.rows) || !fits(options.times.size(), x.rows) ||
+  const bool weighed = fits(options.feature_weights.size(), x.cols) ||
+                       (choices.full && fits(options.feature_weights.size(), x.cols * x.cols));
+  if (!weighed || !fits(options.sample_weights.size(), x.rows) || !fits(options.groups.size(), x.rows) ||
+      !fits(options.times.size(), x.rows) ||
       !std::all_of(options.sample_weights.begin(), options.sample_weights.end(), positive)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "weights, groups or times do not fit the rows, or weights are not positive");
@@ -124,6 +131,21 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool 
          (columns + 2 * outputs) * stride * 8 + rows * (2 * columns + 3 * outputs) * 8;
 }
 
+std::vector<double> WeightsAlongColumns(const std::vector<double>& weights, int64_t columns) {
+  if (std::ssize(weights) == columns) {
+    return weights;
+  }
+  std::vector<double> lengths;
+  for (int64_t j = 0; j < columns; ++j) {
+    const double* const row = &weights[static_cast<size_t>(j * columns)];
+    lengths.push_back(std::sqrt(std::inner_product(row, row + columns, row, 0.0)));
+  }
+  const double longest = *std::max_element(lengths.begin(), lengths.end());
+  std::transform(lengths.begin(), lengths.end(), lengths.begin(),
+                 [&](double length) { return longest > 0 ? length / longest : length; });
+  return lengths;
+}
+
 std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads) {
   cpu::ApplyInstructionSets();
   const KernelRows rows(x, machine.feature_weights, machine.kind.p, threads);
@@ -135,8 +157,13 @@ std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& ma
       alpha[static_cast<size_t>(c * stride + i)] = machine.alpha.Row<double>(i)[c];
     }
   }
-  return SquaredSlopesOf(rows, {machine.kind.p, machine.kind.power, machine.scale}, alpha.data(), outputs,
-                         machine.feature_weights, {}, threads);
+  return SquaredSlopes({rows,
+                        {machine.kind.p, machine.kind.power, machine.scale},
+                        alpha.data(),
+                        outputs,
+                        machine.feature_weights,
+                        {},
+                        threads});
 }
 
 }  // namespace lamina

@@ -20,20 +20,24 @@ struct KernelKind {
 /// (1, 1), (2, 1), (2, 1.4) and (1, 0.7).
 std::vector<KernelKind> UsualKernelKinds();
 
-/// What is tried. A scale is in units of the median distance of different rows, which s moves.
+/// What is tried. A scale is in units of the median distance of different rows, which s moves; `absolute`: as in the
+/// formula.
 struct KernelChoices {
   std::vector<KernelKind> kinds = UsualKernelKinds();
   std::vector<double> scales{0.3, 1.0, 3.0, 10.0};
+  bool absolute = false;
   std::vector<double> ridges{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0};
   int rounds = 3;  // in which s is learned; 0: it stays
   /// Whether every scale and ridge of a round is tried, else those on ways downhill: in the first round of the ridge
   /// for every scale, in others from the best of the round before.
   bool all = false;
+  /// Whether s is a matrix: that of the products of slopes along two columns each. For p = 2 alone.
+  bool full = false;
 };
 
 struct KernelMachineOptions {
   KernelChoices choices;
-  std::vector<double> feature_weights;     // s at the start; empty: 1
+  std::vector<double> feature_weights;     // s at the start, as KernelMachine has it; empty: 1
   std::span<const double> sample_weights;  // positive; empty: 1
   std::span<const int64_t> groups;         // a number a row, equal ones are left out together; empty: row by row
   /// Ascending, in the place of groups: a row is answered by those of earlier times; asked is about the later half.
@@ -52,11 +56,12 @@ struct KernelMachineOptions {
 struct KernelMachine {
   KernelKind kind;
   double scale = 1;     // as in the formula
-  double relative = 1;  // in units of the median distance
+  double relative = 1;  // as the choices have it
   double ridge = 1;
   double jitter = 0;  // what had to be added to a ridge that left the matrix indefinite
   int round = 0;
   int64_t tried = 0;  // matrices solved
+  /// One a column. Of KernelChoices::full columns × columns, row by row: rows times it take the place of weighed ones.
   std::vector<double> feature_weights;
   Matrix alpha;      // rows × outputs, f64
   Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out; NaN: not asked about
@@ -86,8 +91,11 @@ KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const Ker
 KernelMachine SolveByCentres(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& centres,
                              const KernelMachine& chosen, const KernelMachineOptions& options);
 
+/// How much each column counts in distances: `weights`, or of a matrix the lengths of its rows beside the longest.
+std::vector<double> WeightsAlongColumns(const std::vector<double>& weights, int64_t columns);
+
 /// The mean over rows of the square of the answer's slope along each column of x, summed over outputs: of alpha (rows ×
-/// outputs) with s = feature_weights. A row has no slope towards itself.
+/// outputs) with s = feature_weights, one a column. A row has no slope towards itself.
 std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads);
 
 }  // namespace lamina

@@ -6,17 +6,21 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/stop.h"
 #include "lamina/base/text.h"
 #include "lamina/model/calibrate.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/even_rows.h"
+#include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/nystroem.h"
+#include "lamina/rbf/prune_centres.h"
 
 namespace lamina {
 namespace {
@@ -129,14 +133,23 @@ Network NetworkOf(const KernelNetwork& fitted, const PreparedRows& rows, DType d
   Network network(layers, dtype);
   DispatchFloat(dtype, [&]<class T>(T) {
     const size_t last = layers.size() - 1;
-    for (int64_t j = 0; scaled && j < rows.x.cols(); ++j) {
-      network.Weights(0).Row<T>(j)[j] = static_cast<T>(machine.feature_weights[static_cast<size_t>(j)]);
+    const int64_t columns = rows.x.cols();
+    const std::span<const double> weights = machine.feature_weights;
+    const bool matrix = std::ssize(weights) != columns;
+    for (int64_t j = 0; scaled && j < columns; ++j) {
+      network.Weights(0).Row<T>(j)[j] = static_cast<T>(weights[static_cast<size_t>(j)]);
+      for (int64_t k = 0; matrix && k < columns; ++k) {
+        network.Weights(0).Row<T>(j)[k] = static_cast<T>(weights[static_cast<size_t>(k * columns + j)]);
+      }
     }
+    std::vector<double> centre(static_cast<size_t>(columns));
     for (int64_t i = 0; i < rows.x.rows(); ++i) {
-      for (int64_t j = 0; j < rows.x.cols(); ++j) {
+      WeighRow(rows.x.Row<double>(i), weights, columns, centre.data());
+      for (int64_t j = 0; j < columns; ++j) {
         // As the first layer will scale a row that is asked about.
-        const T weight = static_cast<T>(machine.feature_weights[static_cast<size_t>(j)]);
-        network.Weights(last - 1).Row<T>(i)[j] = weight * static_cast<T>(rows.x.Row<double>(i)[j]);
+        network.Weights(last - 1).Row<T>(i)[j] =
+            matrix ? static_cast<T>(centre[static_cast<size_t>(j)])
+                   : static_cast<T>(weights[static_cast<size_t>(j)]) * static_cast<T>(rows.x.Row<double>(i)[j]);
       }
       for (int64_t c = 0; c < rows.y.cols(); ++c) {
         network.Weights(last).Row<T>(c)[i] = static_cast<T>(machine.alpha.Row<double>(i)[c] / fitted.temperature);
@@ -244,28 +257,53 @@ void LookAtLeftOut(const PreparedRows& rows, const KernelNetworkOptions& options
   result.asked_rows = rows.times.empty() ? 0 : AskedRows(result.machine.left_out);
 }
 
-// From what some rows have chosen to a machine of all; `rows` become its neurons.
-void RefineWithAll(const Dataset& train, const KernelNetworkOptions& options, KernelMachineOptions machine_options,
-                   PreparedRows& rows, KernelNetwork& result) {
-  rows = Prepared(train);
+// From what some rows have chosen to a machine of all, `rows`.
+void RefineWithAll(const KernelNetworkOptions& options, KernelMachineOptions machine_options, const PreparedRows& rows,
+                   KernelNetwork& result) {
   machine_options.progress = [&](int64_t tried) {
     if (options.progress) {
       options.progress(result.tried + tried);
     }
   };
-  const int64_t centres =
-      options.centres > 0 ? options.centres : CentresOf(train.size(), train.inputs(), train.targets.cols());
-  if (centres < train.size()) {
+  if (result.centres < rows.x.rows()) {
     machine_options.sample_weights = rows.weights;
-    const std::vector<int64_t> which = EvenPlaces(train.size(), centres);
-    result.machine = SolveByCentres(rows.x.view(), rows.y.view(), which, result.machine, machine_options);
-    rows.x = ChosenRows(rows.x.view(), which);
+    result.machine = SolveByCentres(rows.x.view(), rows.y.view(), EvenPlaces(rows.x.rows(), result.centres),
+                                    result.machine, machine_options);
   } else {
     result.machine = FittedToAll(rows, result.machine, machine_options);
   }
   result.tried += result.machine.tried;
   if (!result.machine.left_out.empty()) {
     LookAtLeftOut(rows, options, result);
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// With fewer neurons, where that may be and is enough: their rows to `centres`.
+void Prune(const PreparedRows& rows, const KernelNetworkOptions& options, KernelMachineOptions machine_options,
+           std::vector<int64_t>& centres, KernelNetwork& result) {
+  machine_options.sample_weights = rows.weights;
+  machine_options.groups = rows.groups;
+  machine_options.times = rows.times;
+  PrunedCentres pruned;
+  const auto prune = [&] {
+    pruned =
+        PruneCentres(rows.x.view(), rows.y.view(), std::ssize(centres), result.machine, machine_options, options.prune);
+  };
+  if (!options.stop_requested) {
+    prune();
+  } else if (StopsAt(options.stop_requested, prune)) {
+    result.machine.complete = false;
+    return;
+  }
+  if (!pruned.kept.empty()) {
+    result.unpruned = std::ssize(centres);
+    result.growth = pruned.growth;
+    centres = pruned.kept;
+    result.machine = SolveByCentres(rows.x.view(), rows.y.view(), centres, result.machine, machine_options);
   }
 }
 
@@ -297,13 +335,24 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   result.machine = Fitted(rows, machine_options);
   result.tried = result.machine.tried;
   LookAtLeftOut(rows, options, result);
+  result.centres = rows.x.rows();
   if (result.machine.complete && train.size() > result.search_rows) {
-    RefineWithAll(train, options, machine_options, rows, result);
+    rows = Prepared(train);
+    result.centres =
+        options.centres > 0 ? options.centres : CentresOf(train.size(), train.inputs(), train.targets.cols());
+    RefineWithAll(options, machine_options, rows, result);
+  }
+  std::vector<int64_t> centres = EvenPlaces(rows.x.rows(), std::min(result.centres, rows.x.rows()));
+  if (result.machine.complete && options.prune > 0) {
+    Prune(rows, options, machine_options, centres, result);
   }
   if (!result.machine.complete) {
     return result;
   }
-  result.centres = rows.x.rows();
+  result.centres = std::ssize(centres);
+  if (result.centres < rows.x.rows()) {
+    rows.x = ChosenRows(rows.x.view(), centres);
+  }
   result.equal_rows = train.groups.empty() ? EqualRows(rows.groups) : 0;
   result.network = NetworkOf(result, rows, train.dtype(), options.classes);
   return result;

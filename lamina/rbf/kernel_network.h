@@ -25,6 +25,9 @@ struct KernelNetworkOptions {
   int threads = 1;
   /// Neurons, where rows are more than choices are made with; 0: all rows, or of too many as many as CentresFor() says.
   int64_t centres = 0;
+  /// By how much the mean squared error may grow, as a share of it, where fewer neurons are enough for that; 0: none
+  /// are dropped.
+  double prune = 0;
   /// For the choices, by the clock: what takes longer is not begun, and more rows take part where there is time. 0: all
   /// choices of kSearchRows, some second, and the same model on every machine.
   double seconds = 0;
@@ -38,6 +41,8 @@ struct KernelNetwork {
   int64_t search_rows = 0;      // that choices were made with
   int64_t tried = 0;            // systems solved
   int64_t centres = 0;          // rows that are neurons
+  int64_t unpruned = 0;         // neurons before some were dropped; 0: all that there were are left
+  double growth = 0;            // of the mean squared error by that, as a share of it: of rows that had no part in it
   int64_t equal_rows = 0;       // that have an equal one, and are left out together with it
   int64_t groups = 0;           // of train.groups; 0: none
   int64_t asked_rows = 0;       // that earlier ones of train.times have answered; 0: there are none

@@ -14,6 +14,22 @@ constexpr auto kDoubleBytes = static_cast<int64_t>(sizeof(double));
 
 }  // namespace
 
+void WeighRow(const double* row, std::span<const double> weights, int64_t columns, double* out) {
+  if (std::ssize(weights) == columns) {
+    for (int64_t j = 0; j < columns; ++j) {
+      out[j] = row[j] * weights[static_cast<size_t>(j)];
+    }
+    return;
+  }
+  std::fill_n(out, columns, 0.0);
+  for (int64_t j = 0; j < columns; ++j) {
+    const double* const of_column = &weights[static_cast<size_t>(j * columns)];
+    for (int64_t k = 0; k < columns; ++k) {
+      out[k] += row[j] * of_column[k];
+    }
+  }
+}
+
 KernelRows::KernelRows(ConstMatrixView x, std::span<const double> weights, int p, int threads)
     : rows_(x.rows),
       width_(x.cols),
@@ -23,10 +39,10 @@ KernelRows::KernelRows(ConstMatrixView x, std::span<const double> weights, int p
       by_column_(std::max<int64_t>(1, width_ * stride_) * kDoubleBytes) {
   RunParts(threads, rows_, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      double* const row = by_row_.As<double>().data() + i * width_;
+      WeighRow(x.Row<double>(i), weights, width_, row);
       for (int64_t j = 0; j < width_; ++j) {
-        const double value = x.Row<double>(i)[j] * weights[static_cast<size_t>(j)];
-        by_row_.As<double>()[static_cast<size_t>(i * width_ + j)] = value;
-        by_column_.As<double>()[static_cast<size_t>(j * stride_ + i)] = value;
+        by_column_.As<double>()[static_cast<size_t>(j * stride_ + i)] = row[j];
       }
     }
   });
@@ -70,37 +86,6 @@ double MedianDistance(const double* distances, std::span<const int64_t> rows) {
     return *middle;
   }
   return (*middle + *std::max_element(positive.begin(), middle)) / 2;
-}
-
-std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelShape& shape, const double* alpha,
-                                    int64_t outputs, std::span<const double> weights,
-                                    std::span<const double> row_weights, int threads) {
-  const cpu::ColumnRows x = rows.columns();
-  std::vector<double> of_rows(static_cast<size_t>(x.rows * x.width));
-  RunTeam(threads, [&](Team team) {
-    const AlignedBuffer buffer(x.stride * kDoubleBytes);
-    double* const w = buffer.As<double>().data();
-    for (int64_t i = team.thread; i < x.rows; i += team.size) {
-      rows.Distances(i, x.rows, w);
-      cpu::SymmetricKernels().slope_weights(w, x.rows, shape, w);
-      cpu::SymmetricKernels().squared_slopes(rows.Row(i), x, w, alpha, outputs, shape.p,
-                                             &of_rows[static_cast<size_t>(i * x.width)]);
-    }
-  });
-  std::vector<double> means(static_cast<size_t>(x.width));
-  double total = 0;
-  for (int64_t i = 0; i < x.rows; ++i) {
-    const double weight = row_weights.empty() ? 1 : row_weights[static_cast<size_t>(i)];
-    total += weight;
-    for (size_t j = 0; j < means.size(); ++j) {
-      means[j] += weight * of_rows[static_cast<size_t>(i) * means.size() + j];
-    }
-  }
-  for (size_t j = 0; j < means.size(); ++j) {
-    const double factor = shape.power * weights[j];
-    means[j] *= factor * factor / total;
-  }
-  return means;
 }
 
 }  // namespace lamina

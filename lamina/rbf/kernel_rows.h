@@ -10,7 +10,8 @@
 
 namespace lamina {
 
-/// Rows of x (f64) times a weight a column, for distances |.|_p. Row by row and column by column: twice the memory.
+/// Rows of x (f64) times a weight a column or times a matrix (KernelMachine::feature_weights), for distances |.|_p. Row
+/// by row and column by column: twice the memory.
 class KernelRows {
  public:
   KernelRows(ConstMatrixView x, std::span<const double> weights, int p, int threads);
@@ -31,14 +32,11 @@ class KernelRows {
   AlignedBuffer by_column_;
 };
 
+/// `row` times the weights, one a column or a matrix.
+void WeighRow(const double* row, std::span<const double> weights, int64_t columns, double* out);
+
 /// The median of the positive distances between `rows` (ascending), of panels of a triangle (cholesky.h). Where there
 /// are very many, evenly spread ones count. 1 where none is positive.
 double MedianDistance(const double* distances, std::span<const int64_t> rows);
-
-/// The mean over rows, by `row_weights` (empty: 1), of the square of the slope along each column before it was weighed,
-/// summed over outputs: of alpha (output c of row i at c * stride + i, zeros behind). `weights`: of the columns.
-std::vector<double> SquaredSlopesOf(const KernelRows& rows, const cpu::KernelShape& shape, const double* alpha,
-                                    int64_t outputs, std::span<const double> weights,
-                                    std::span<const double> row_weights, int threads);
 
 }  // namespace lamina

@@ -15,13 +15,13 @@
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
 #include "lamina/rbf/left_out_rows.h"
+#include "lamina/rbf/slope_weights.h"
 
 namespace lamina {
 namespace {
 
-constexpr double kLeastSquaredWeight = 1e-6;  // of a column, beside the largest: xRFM's, too
-constexpr double kWorseRound = 1.1;           // errors so much above the best end the rounds
-constexpr double kFarFromBest = 1.15;         // times the best error, from this round on: the kind is given up
+constexpr double kWorseRound = 1.1;    // errors so much above the best end the rounds
+constexpr double kFarFromBest = 1.15;  // times the best error, from this round on: the kind is given up
 constexpr int kFirstGivenUp = 1;
 class KernelSearch {
  public:
@@ -99,7 +99,7 @@ class KernelSearch {
   void Round(OfKind& of) {
     const KernelRows rows(x_, of.weights, of.kind.p, options_.threads);
     EachPanel(options_.threads, x_.rows, [&](int64_t p) { rows.PanelOfDistances(p, PanelOf(distances_, p)); });
-    median_ = MedianDistance(distances_.As<double>().data(), different_);
+    unit_ = choices_.absolute ? 1 : MedianDistance(distances_.As<double>().data(), different_);
     kind_ = of.kind;
     weights_ = &of.weights;
     of_round_.clear();
@@ -112,15 +112,13 @@ class KernelSearch {
     if (of.ended || OutOfTime()) {
       return;
     }
-    std::vector<double> squares = SquaredSlopesOf(rows, ShapeAt(of.start), round_alpha_.data(), y_.cols, of.weights,
-                                                  options_.sample_weights, options_.threads);
-    const double largest = *std::max_element(squares.begin(), squares.end());
-    if (!(largest > 0) || !std::isfinite(largest)) {
-      of.ended = true;  // nothing depends on any column
-      return;
+    const AnswerSlopes slopes{rows,       ShapeAt(of.start),       round_alpha_.data(), y_.cols,
+                              of.weights, options_.sample_weights, options_.threads};
+    std::vector<double> learned = choices_.full ? MatrixOfSlopes(slopes) : WeightsOfSlopes(slopes);
+    of.ended = learned.empty();  // nothing depends on any column
+    if (!of.ended) {
+      of.weights = std::move(learned);
     }
-    std::transform(squares.begin(), squares.end(), of.weights.begin(),
-                   [&](double square) { return std::sqrt(std::max(square / largest, kLeastSquaredWeight)); });
   }
 
   static double* PanelOf(const AlignedBuffer& triangle, int64_t p) {
@@ -128,7 +126,7 @@ class KernelSearch {
   }
 
   cpu::KernelShape ShapeAt(Place place) const {
-    return {kind_.p, kind_.power, choices_.scales[static_cast<size_t>(place.scale)] * median_};
+    return {kind_.p, kind_.power, choices_.scales[static_cast<size_t>(place.scale)] * unit_};
   }
 
   Place BestOfAll() {
@@ -266,7 +264,7 @@ class KernelSearch {
   KernelKind kind_;
   int round_ = 0;
   const std::vector<double>* weights_ = nullptr;
-  double median_ = 1;
+  double unit_ = 1;  // of scales
   double jitter_ = 0;
   int64_t kernel_scale_ = -1;  // whose kernel is kept
   std::map<Place, double> of_round_;

@@ -165,6 +165,7 @@ class DirectTraining {
     options.classes = model.network.layers().back().activation.is_softmax();
     options.threads = backend_.threads();
     options.seconds = settings_.fit_seconds.value_or(0);
+    options.prune = settings_.prune;
     options.stop_requested = [this] { return Stopped(); };
     KernelNetwork fitted = FitKernelNetwork(data_.train, options);
     const KernelMachine& machine = fitted.machine;
@@ -182,7 +183,12 @@ class DirectTraining {
               {"equal_rows", fitted.equal_rows},
               {"groups", fitted.groups},
               {"asked_rows", fitted.asked_rows},
-              {"feature_weights", machine.feature_weights}};
+              {"feature_weights", WeightsAlongColumns(machine.feature_weights, data_.train.inputs())}};
+    if (settings_.prune > 0) {
+      found_["centres"] = fitted.centres;
+      found_["unpruned"] = fitted.unpruned;
+      found_["growth"] = fitted.growth;
+    }
     if (machine.jitter > 0) {
       found_["jitter"] = machine.jitter;
     }

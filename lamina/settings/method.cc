@@ -14,6 +14,7 @@ namespace lamina {
 namespace {
 
 constexpr const char* kNoFeatureWeights = "none";
+constexpr const char* kFullFeatureWeights = "full";
 
 struct MethodReadsRow {
   Method method;
@@ -28,7 +29,8 @@ const std::vector<MethodReadsRow>& ReadsTable() {
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},
       {Method::kKernelMachine,
-       {"neuron", "feature-weights", "feature-rounds", "ridge", "fit-seconds", "class-weights", "weight-column"}},
+       {"neuron", "feature-weights", "feature-rounds", "ridge", "radius", "fit-seconds", "prune", "class-weights",
+        "weight-column"}},
       {Method::kElm,
        {"neuron", "radius", "hidden", "hidden-weights", "centres", "ridge-c", "precision", "shards", "class-weights",
         "weight-column"}}};
@@ -169,15 +171,21 @@ std::vector<LayerSpec> LayersOfMethod(const ResolvedSettings& resolved, int64_t 
   return {hidden, {hidden.outputs, outputs, Synapse::kDot, Activation(), /*bias=*/false}};
 }
 
-std::vector<std::string> FeatureWeightsChoices() { return {kNoFeatureWeights, "diagonal"}; }
+std::vector<std::string> FeatureWeightsChoices() { return {kNoFeatureWeights, "diagonal", kFullFeatureWeights}; }
 
 KernelChoices KernelChoicesFrom(const TrainSettings& settings) {
   KernelChoices choices;
   choices.rounds = settings.feature_weights == kNoFeatureWeights ? 0 : static_cast<int>(settings.feature_rounds);
+  choices.full = settings.feature_weights == kFullFeatureWeights;
   if (settings.ridge) {
     choices.ridges = {*settings.ridge};
   }
+  if (settings.radius) {
+    choices.scales = {*settings.radius};
+    choices.absolute = true;
+  }
   if (settings.neuron == kAutoText) {
+    std::erase_if(choices.kinds, [&](const KernelKind& kind) { return choices.full && kind.p != 2; });
     return choices;
   }
   const LayerSpec neuron = WithSetting("neuron", [&] { return ParseNeuron(settings.neuron); });
@@ -193,6 +201,10 @@ KernelChoices KernelChoicesFrom(const TrainSettings& settings) {
   if (power > p) {  // such a kernel is not positive definite
     RefuseSetting("neuron", fmt::format("a kernel of {} distances has a power of at most {}", p == 1 ? "l1" : "l2", p),
                   settings.neuron);
+  }
+  if (choices.full && p != 2) {
+    RefuseSetting("feature-weights", "full weights of columns are for l2 distances alone", settings.feature_weights,
+                  "Use --feature-weights diagonal, or for example --neuron l2-laplace.");
   }
   choices.kinds = {{p, power}};
   return choices;

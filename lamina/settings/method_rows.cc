@@ -36,7 +36,8 @@ std::vector<Row> NeuronRows() {
           {.effect = [](const S& s) { return MethodReads(s, "neuron"); }}),
       Row("radius", &S::radius,
           "fsvc, sfsvc, elm: radius of the triangle or gaussian, in units of the distance; not given: searched for "
-          "with the validation rows, of elm from the mean distance",
+          "with the validation rows, of elm from the mean distance. rfm: L of exp(-(distance / L)^power); not given: "
+          "chosen among multiples of the median distance",
           {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "radius"); }, .logarithmic = true}),
       Row("overlap", &S::overlap,
           "fsvc, sfsvc: a row becomes a centre where the activations of the centres so far sum to less; not given: 1, "
@@ -63,8 +64,8 @@ std::vector<Row> KernelRows() {
   return {
       Row("feature-weights", &S::feature_weights,
           "rfm: weights of the columns in distances: none; diagonal: one a column, the root of the answer's mean "
-          "squared "
-          "slope along it",
+          "squared slope along it; full: of l2 distances, one for each two columns together, by the products of both "
+          "slopes",
           {.choices = &FeatureWeightsChoices, .effect = [](const S& s) { return MethodReads(s, "feature-weights"); }}),
       Row("feature-rounds", &S::feature_rounds,
           "rfm: rounds in which the weights of the columns are learned; the one that answers rows left out best is "
@@ -76,7 +77,12 @@ std::vector<Row> KernelRows() {
           {.range = kNotNegative, .effect = [](const S& s) { return MethodReads(s, "ridge"); }, .logarithmic = true}),
       Row("fit-seconds", &S::fit_seconds,
           "rfm: seconds after which no other kernel or round is tried; not given: all are",
-          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "fit-seconds"); }})};
+          {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "fit-seconds"); }}),
+      Row("prune", &S::prune,
+          "rfm: neurons that answers need least are dropped while the mean squared error of rows that have no part in "
+          "it "
+          "grows by at most this share, for a smaller and quicker model; 0: all are kept",
+          {.range = NumberRange{.low = 0, .high = 1}, .effect = [](const S& s) { return MethodReads(s, "prune"); }})};
 }
 
 std::vector<Row> NeighbourRows() {

@@ -114,6 +114,7 @@ struct TrainSettings {
   int64_t feature_rounds = KernelChoices{}.rounds;
   std::optional<double> ridge;
   std::optional<double> fit_seconds;
+  double prune = 0;
   std::string distance = "l2";
   int64_t k = 5;
   std::string start_from;

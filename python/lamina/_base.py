@@ -80,15 +80,21 @@ class _Estimator(BaseEstimator):
     # What fitting begins and ends with.
 
     def _checked_rows(
-        self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any, groups: Array | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        first: bool,
+        classes: Any,
+        groups: Array | None = None,
+        times: Array | None = None,
     ) -> tuple[Rows, int, float]:
         """The rows that count, the outputs of the network, and the sum of the weights given."""
         x, y = self._check_x_y(X, y, first)
         targets, labels, outputs = self._encode_targets(y, first, classes)
         weights, total = self._weights_of(y, sample_weight, x)
-        if groups is not None:
-            check_consistent_length(x, groups)
-        rows = Rows(x, targets, labels, weights, groups)
+        check_consistent_length(x, groups, times)
+        rows = Rows(x, targets, labels, weights, groups, times)
         if weights is not None and (weights == 0).any():
             rows = rows.take(np.flatnonzero(weights > 0))
         return rows, outputs, total

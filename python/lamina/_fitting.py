@@ -112,6 +112,7 @@ class Rows:
     labels: Array | None  # a class a row
     weights: Array | None
     groups: Array | None = None  # whole numbers, for who leaves rows out by them
+    times: Array | None = None  # whole numbers in the order of the times, for who asks earlier rows about later ones
 
     def take(self, rows: Array) -> Rows:
         """Some of them."""
@@ -119,7 +120,8 @@ class Rows:
         def part(whole: Array | None) -> Array | None:
             return None if whole is None else whole[rows]
 
-        return Rows(self.x[rows], part(self.targets), part(self.labels), part(self.weights), part(self.groups))
+        parts = (self.targets, self.labels, self.weights, self.groups, self.times)
+        return Rows(self.x[rows], *map(part, parts))
 
     def dataset(self, scaling: Scaling | None, dtype: str, outputs: int) -> _core.Dataset:
         """Scaled copies for the library."""

@@ -74,6 +74,31 @@ class Model:
             files = self._core.to_c(name, make_table(as_columns(table)), "", int8)
         return files
 
+    def to_html(self, title: str = "", table: Any = None, *, weights: str = "") -> str:
+        """The text of one HTML page that any browser opens without a network: a form, answers, what they depend on.
+
+        Parameters
+        ----------
+        title : str
+            Of the page; the names of the targets where it is left out.
+        table : frame, Arrow table, dict of columns, list of dicts, or the path of a file, optional
+            Rows that the page checks its answers with when it opens, which it then holds; rows that are made up
+            where it is left out.
+        weights : str
+            "bf16", "f16" or "i8" keep weights in fewer bits, for a smaller page; as the model has them where it is
+            left out.
+
+        Returns
+        -------
+        str
+            Write it into a file with the encoding UTF-8.
+        """
+        if table is None or isinstance(table, (str, os.PathLike)):
+            page: str = self._core.to_html(title, None, "" if table is None else os.fspath(table), weights)
+        else:
+            page = self._core.to_html(title, make_table(as_columns(table)), "", weights)
+        return page
+
     @property
     def classes(self) -> list[str]:
         """The names of the classes; empty for regression."""

@@ -24,15 +24,21 @@ from ._targets import CLASS_WEIGHT, _NumberTargets
 _F64_ROWS = 2000  # up to which "auto" answers in float64
 
 
-def _numbers_of(groups: Any) -> Array | None:
-    """A whole number for each different group."""
-    if groups is None:
+def _numbers_of(given: Any, name: str) -> Array | None:
+    """A whole number for each different one, in their order."""
+    if given is None:
         return None
-    groups = column_or_1d(groups)
-    missing = [group is None or group != group for group in groups]
+    given = column_or_1d(given)
+    missing = [value is None or value != value for value in given]
     if any(missing):
-        raise ValueError(f"groups: row {missing.index(True)} has none.")
-    return np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        raise ValueError(f"{name}: row {missing.index(True)} has none.")
+    return np.unique(given, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _order_of(times: Any) -> Array | None:
+    if times is not None and any(isinstance(time, str) for time in column_or_1d(times)):
+        raise ValueError("times are text, whose order is not known: give numbers or dates, or texts as groups.")
+    return _numbers_of(times, "times")
 
 
 class _KernelMachine(_Estimator):
@@ -45,14 +51,24 @@ class _KernelMachine(_Estimator):
             'Up to 1 of Manhattan distances, up to 2 of Euclidean ones. "auto", of both: the best of four kernels.',
         ),
         "feature_weights": choice(
-            *("diagonal", "none"), text="Of the columns: the root of the answer's mean squared slope along each, or 1."
+            *("diagonal", "none", "full"),
+            text="Of the columns: the root of the answer's mean squared slope along each; 1; or, of Euclidean "
+            "distances, a matrix of the slopes' products.",
         ),
         "rounds": whole(0, "In which they are learned.", most=100),
         "ridge": or_auto(real(0), "Added to the kernel's diagonal."),
+        "radius": or_auto(real(0, closed="neither"), "L, in units of the distance between scaled rows."),
         "max_seconds": Parameter(
             "float or None",
             "After which no other kernel or round is tried.",
             [None, Interval(Real, 0, None, closed="neither")],
+        ),
+        "prune": real(
+            0,
+            "Share by which the mean squared error may grow where fewer neurons are enough, for a smaller and quicker "
+            "model. 0: all rows are neurons.",
+            most=1,
+            closed="both",
         ),
         "class_weight": CLASS_WEIGHT,
         "device": _Estimator._parameters["device"]._replace(
@@ -63,7 +79,10 @@ class _KernelMachine(_Estimator):
         ),
     }
     _results = {
-        "kernel_": Attribute("dict", "distance, power, radius (L), ridge, round."),
+        "kernel_": Attribute(
+            "dict",
+            "distance, power, radius (L), ridge, round; neurons, and growth of the error where some were dropped.",
+        ),
         "left_out_error_": Attribute(
             "float", "Mean square of the errors of rows left out, of standardized targets where those are numbers."
         ),
@@ -72,6 +91,8 @@ class _KernelMachine(_Estimator):
     }
 
     def _neuron(self) -> str:
+        if self.feature_weights == "full" and self.metric == "manhattan":
+            raise ValueError('feature_weights="full" is for Euclidean distances alone: metric="euclidean" or "auto"')
         if self.metric == "auto" and self.power == "auto":
             return "auto"
         if self.metric == "auto" or self.power == "auto":
@@ -79,7 +100,7 @@ class _KernelMachine(_Estimator):
         return f"{METRICS[self.metric]}-laplace(power={float(self.power)!r})"
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, times: Any = None) -> Any:
         """Chooses and solves.
 
         Parameters
@@ -89,12 +110,17 @@ class _KernelMachine(_Estimator):
         sample_weight : array, (rows,), optional
         groups : array, (rows,), optional
             Rows of equal ones are left out together where kernel, width, ridge and round are chosen.
+        times : array, (rows,), optional
+            Numbers or dates, instead of groups: choices are made by what rows of earlier times say of later ones.
 
         Returns
         -------
         self
         """
-        rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None, _numbers_of(groups))
+        if groups is not None and times is not None:
+            raise ValueError("groups and times say both what is left out: give one of them.")
+        left_out = _numbers_of(groups, "groups"), _order_of(times)
+        rows, outputs, _ = self._checked_rows(X, y, sample_weight, True, None, *left_out)
         self._find_scalings(rows)
         of_classes = rows.labels is not None
         targets = self._scaled(rows).targets
@@ -109,13 +135,17 @@ class _KernelMachine(_Estimator):
             self.feature_weights,
             int(self.rounds),
             -1.0 if self.ridge == "auto" else float(self.ridge),
+            0.0 if self.radius == "auto" else float(self.radius),
             float(self.max_seconds or 0),
+            float(self.prune),
             threads_of(self.threads),
             rows.groups,
+            rows.times,
         )
         core, found = fitted
         self._network = Network._of(core)
-        self.kernel_ = {name: found[name] for name in ("distance", "power", "radius", "ridge", "round")}
+        said = ("distance", "power", "radius", "ridge", "round", "neurons", "growth")
+        self.kernel_ = {name: found[name] for name in said}
         self.left_out_error_ = found["left_out_error"]
         self.column_weights_ = np.asarray(found["feature_weights"])
         self._prepare_answers()
@@ -123,7 +153,7 @@ class _KernelMachine(_Estimator):
 
     @property
     def dual_coef_(self) -> Array:
-        """The output weights, (rows, outputs), of the network's own numbers: a copy."""
+        """The output weights, (neurons, outputs), of the network's own numbers: a copy."""
         check_is_fitted(self)
         return self._network.weights(len(self._network.layers) - 1).T.copy()
 
@@ -133,10 +163,10 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
     """Kernel machine for classes, exp(-(|s (x - z)| / L)^power) at every row, with learned weights s of the columns.
 
     Solved for at once. Kernel, width, ridge and the round of column weights are those that answer each row best from all
-    others (equal rows, or the groups given, are left out together). Probabilities fit those answers, too. Sample
-    weights are exact: a row of weight 2 and the row twice give the same machine. Above 700 rows the choices are made on
-    as many of them, evenly spread, and refined with all. Memory grows with the square of the rows, time with the cube.
-    Above 20,000 some rows are the neurons of all.
+    others (equal rows, or the groups given, are left out together; of times given, earlier ones answer later ones).
+    Probabilities fit those answers, too. Sample weights are exact: a row of weight 2 and the row twice give the same
+    machine. Above 700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory grows
+    with the square of the rows, time with the cube. Above 20,000 some rows are the neurons of all.
     """
 
     def __init__(
@@ -147,7 +177,9 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
         feature_weights: str = "diagonal",
         rounds: int = 3,
         ridge: float | str = "auto",
+        radius: float | str = "auto",
         max_seconds: float | None = None,
+        prune: float = 0.0,
         class_weight: Any = None,
         scale: str = "auto",
         missing: str = "error",
@@ -192,7 +224,9 @@ class RFMRegressor(_KernelMachine, _NumberTargets):
         feature_weights: str = "diagonal",
         rounds: int = 3,
         ridge: float | str = "auto",
+        radius: float | str = "auto",
         max_seconds: float | None = None,
+        prune: float = 0.0,
         scale: str = "auto",
         missing: str = "error",
         unseen: str = "zero",

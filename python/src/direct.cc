@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -99,37 +100,47 @@ void SolveSums(PyNetwork& network, const InArray& sums_array, double c, const st
   });
 }
 
-Dataset WithGroups(const Dataset& train, std::vector<int64_t> groups) {
+// With whole numbers that are the groups, or the order of the times, of the rows; or None.
+Dataset WithLeftOut(const Dataset& train, const nb::object& groups, const nb::object& times) {
   Dataset grouped;
   grouped.features = train.features.Share();
   grouped.targets = train.targets.Share();
   grouped.sparse = train.sparse;
   grouped.sample_weights = train.sample_weights;
-  grouped.groups = std::move(groups);
+  const auto numbers = [&](const nb::object& given, const char* name) {
+    std::span<const int64_t> rows;
+    if (!given.is_none()) {
+      const InArray array = nb::cast<InArray>(given);
+      rows = {static_cast<const int64_t*>(VectorOf(array, DType::kI64, train.size(), name)),
+              static_cast<size_t>(train.size())};
+    }
+    return rows;
+  };
+  const std::span<const int64_t> of_groups = numbers(groups, "groups");
+  const std::span<const int64_t> of_times = numbers(times, "times");
+  grouped.groups.assign(of_groups.begin(), of_groups.end());
+  grouped.times.assign(of_times.begin(), of_times.end());
   return grouped;
 }
 
 // (network, what was found).
 nb::object FitKernels(const Dataset& train, bool classes, const std::string& neuron, const std::string& feature_weights,
-                      int64_t rounds, double ridge, double seconds, int threads, const nb::object& groups) {
+                      int64_t rounds, double ridge, double radius, double seconds, double prune, int threads,
+                      const nb::object& groups, const nb::object& times) {
   TrainSettings settings;
   settings.method = NameOf(Method::kKernelMachine, kMethods);
   settings.neuron = neuron;
   settings.feature_weights = feature_weights;
   settings.feature_rounds = rounds;
   settings.ridge = ridge >= 0 ? std::optional(ridge) : std::nullopt;
+  settings.radius = radius > 0 ? std::optional(radius) : std::nullopt;
   KernelNetworkOptions options;
   options.choices = KernelChoicesFrom(settings);
   options.classes = classes;
   options.threads = BackendOf("cpu", threads).threads();
   options.seconds = seconds;
-  Dataset grouped;
-  if (!groups.is_none()) {
-    const InArray array = nb::cast<InArray>(groups);
-    const auto* const first = static_cast<const int64_t*>(VectorOf(array, DType::kI64, train.size(), "groups"));
-    grouped = WithGroups(train, {first, first + train.size()});
-  }
-  const Dataset& rows = groups.is_none() ? train : grouped;
+  options.prune = prune;
+  const Dataset rows = WithLeftOut(train, groups, times);
   KernelNetwork fitted = Interruptibly([&] { return FitKernelNetwork(rows, options); });
   const KernelMachine& machine = fitted.machine;
   nb::dict found;
@@ -139,7 +150,9 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
   found["ridge"] = machine.ridge + machine.jitter;
   found["round"] = machine.round;
   found["left_out_error"] = machine.error;
-  found["feature_weights"] = machine.feature_weights;
+  found["neurons"] = fitted.centres;
+  found["growth"] = fitted.growth;
+  found["feature_weights"] = WeightsAlongColumns(machine.feature_weights, train.inputs());
   return nb::make_tuple(PyNetwork{std::move(fitted.network)}, found);
 }
 
@@ -162,9 +175,10 @@ void BindDirect(nb::module_& module) {
   module.def("solve_elm_sums", &SolveSums, nb::arg("network"), nb::arg("sums"), nb::arg("c"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0, "Solves for the output weights by sums over rows.");
   module.def("fit_kernels", &FitKernels, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"),
-             nb::arg("feature_weights"), nb::arg("rounds"), nb::arg("ridge"), nb::arg("seconds"),
-             nb::arg("threads") = 0, nb::arg("groups") = nb::none(),
-             "A kernel machine as a network, and what was chosen (ridge below 0, seconds 0: open).");
+             nb::arg("feature_weights"), nb::arg("rounds"), nb::arg("ridge"), nb::arg("radius"), nb::arg("seconds"),
+             nb::arg("prune") = 0.0, nb::arg("threads") = 0, nb::arg("groups") = nb::none(),
+             nb::arg("times") = nb::none(),
+             "A kernel machine as a network, and what was chosen (ridge below 0, radius and seconds 0: open).");
 }
 
 }  // namespace lamina::python

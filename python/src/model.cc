@@ -25,6 +25,7 @@
 #include "lamina/model/c_source/c_source.h"
 #include "lamina/model/c_source/int8_rows.h"
 #include "lamina/model/explain.h"
+#include "lamina/model/html_page/html_page.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/model/predictions.h"
 #include "lamina/model/predictor.h"
@@ -121,29 +122,46 @@ nb::dict PredictFile(const PyModel& self, const std::string& path, const std::st
   });
 }
 
+// Rows that an exported model tests itself with; none where `table` is null and `path` empty.
+std::optional<Table> RowsOfTest(const Model& model, PyTable* table, const std::string& path) {
+  if (table == nullptr && path.empty()) {
+    return std::nullopt;
+  }
+  Table rows;
+  if (table != nullptr) {
+    ReadOptions options;
+    model.preprocessor.AddTo(options);
+    ReadAsCells(*table, options, table->texts);
+    rows = *table;
+  } else {
+    rows = ReadTableFor(model, path);
+  }
+  model.preprocessor.Prepare(rows);
+  return rows;
+}
+
 // The files of ToCSource() by name. `table` null and `path` empty: rows of the self-test are made up.
 nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const std::string& path, bool int8) {
   const CSource made = Interruptibly([&] {
-    Table rows;
-    if (table != nullptr) {
-      ReadOptions options;
-      self.model.preprocessor.AddTo(options);
-      ReadAsCells(*table, options, table->texts);
-      rows = *table;
-    } else if (!path.empty()) {
-      rows = ReadTableFor(self.model, path);
-    }
-    const bool given = table != nullptr || !path.empty();
-    if (given) {
-      self.model.preprocessor.Prepare(rows);
-    }
-    const Table* const measured = given ? &rows : nullptr;
+    const std::optional<Table> rows = RowsOfTest(self.model, table, path);
+    const Table* const measured = rows ? &*rows : nullptr;
     return ToCSource(int8 ? WithInt8(self.model, measured) : self.model, {.name = name, .rows = measured});
   });
   nb::dict files;
   files[nb::str((name + ".h").c_str())] = made.header;
   files[nb::str((name + ".c").c_str())] = made.source;
   return files;
+}
+
+// The page as ToHtml(), with weights as `weights` says; "": as the model has them.
+std::string ToPage(const PyModel& self, const std::string& title, PyTable* table, const std::string& path,
+                   const std::string& weights) {
+  return Interruptibly([&] {
+    const std::optional<Table> rows = RowsOfTest(self.model, table, path);
+    const PageOptions options{.title = title, .rows = rows ? &*rows : nullptr};
+    return weights.empty() ? ToHtml(self.model, options)
+                           : ToHtml(WithWeights(self.model, ParseWeightStorage(weights)), options);
+  });
 }
 
 /// Raw rows of numbers, one at a time.
@@ -311,6 +329,7 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
              return nb::bytes(bytes.data(), bytes.size());
            })
       .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"), nb::arg("int8"))
+      .def("to_html", &ToPage, nb::arg("title"), nb::arg("table").none(), nb::arg("path"), nb::arg("weights"))
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,

@@ -160,6 +160,43 @@ def test_groups_are_left_out_together():
         lamina.RFMRegressor().fit(x, y, groups=np.where(np.arange(240) == 3, np.nan, groups))
 
 
+def test_earlier_times_answer_later_ones():
+    rng = np.random.default_rng(6)
+    x = rng.uniform(-1, 1, (160, 2))
+    days = rng.permutation(160) // 4
+    y = x[:, 0] + days / 20  # nothing that one may know tells it
+    alone, timed = lamina.RFMRegressor(scale="none").fit(x, y), lamina.RFMRegressor(scale="none").fit(x, y, times=days)
+    assert alone.left_out_error_ < timed.left_out_error_ / 1.2
+    dates = np.datetime64("2020-02-27") + days * np.timedelta64(1, "D")
+    for others in (dates, days * 3.5 - 7, [date.item() for date in dates]):  # the order alone counts
+        assert lamina.RFMRegressor(scale="none").fit(x, y, times=others).left_out_error_ == timed.left_out_error_
+    # What the program says of --split-by: the second half, a row by all rows of earlier days.
+    order = np.argsort(days, kind="stable")
+    fixed = {"metric": "manhattan", "power": 1.0, "feature_weights": "none", "ridge": 0.1, "scale": "none"}
+    one = lamina.RFMRegressor(**fixed).fit(x, y, times=days)
+    z, mean, squares = (y - y.mean()) / y.std(), 0.0, []
+    kernel = np.exp(-np.abs(x[:, None] - x[None]).sum(-1) / one.kernel_["radius"])
+    for row in order[80:]:
+        past = np.flatnonzero(days < days[row])
+        alpha = np.linalg.solve(kernel[np.ix_(past, past)] + 0.1 * np.eye(len(past)), z[past] - mean)
+        squares.append((kernel[row, past] @ alpha - z[row]) ** 2)
+    np.testing.assert_allclose(one.left_out_error_, np.mean(squares), rtol=1e-9)
+    weights = np.where(np.arange(160) % 4 == 0, 0.0, 1.0)
+    some = lamina.RFMRegressor(scale="none").fit(x, y, sample_weight=weights, times=days)
+    rest = lamina.RFMRegressor(scale="none").fit(x[weights > 0], y[weights > 0], times=days[weights > 0])
+    np.testing.assert_allclose(some.left_out_error_, rest.left_out_error_, rtol=1e-9)
+    assert lamina.RFMClassifier().fit(x, y > 1, times=days).score(x, y > 1) > 0.8
+    for bad, message in (
+        ({"times": np.zeros(160)}, "of one time"),
+        ({"times": days[:-1]}, "inconsistent numbers of samples"),
+        ({"times": np.where(np.arange(160) == 3, np.nan, days)}, "times: row 3 has none"),
+        ({"times": days.astype(str)}, "times are text"),
+        ({"times": days, "groups": days}, "give one of them"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lamina.RFMRegressor().fit(x, y, **bad)
+
+
 def test_a_model_tells_the_weights_of_its_columns():
     rng = np.random.default_rng(4)
     kind = rng.choice(["a", "b"], 200)

@@ -100,6 +100,9 @@ def test_model_files_and_pickles(tmp_path):
     files = model.to_c("one")
     assert sorted(files) == ["one.c", "one.h"] and "int one_predict(" in files["one.h"]
     assert "int8_t" in model.to_c("one", data, int8=True)["one.c"]
+    page = model.to_html("Ones & <others>", data, weights="i8")
+    assert page.startswith("<!DOCTYPE html>") and '"title":"Ones \\u0026 \\u003cothers\\u003e"' in page
+    assert '"type":"i8"' in page and '"type":"i8"' not in model.to_html()
     program = os.environ.get("LAMINA_PROGRAM")
     if program:
         data.to_csv(tmp_path / "data.csv", index=False)

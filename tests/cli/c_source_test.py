@@ -1,7 +1,7 @@
-"""lamina export --c: the C source of every kind of model answers as the program does, compiled as strictly as compilers can.
+"""lamina export --c and --html: the C source and the page of every kind of model answer as the program does.
 
-Each is compiled by gcc under its sanitizers and by clang, with all warnings as errors, tests itself, and is asked rows
-that the program answers, too. A compiler that is not there is skipped by name.
+Each source is compiled by gcc under its sanitizers and by clang, with all warnings as errors, tests itself, and is asked
+rows that the program answers, too. Each page is asked the same rows by node. What is not there is skipped by name.
 """
 
 import csv
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import unittest
 
+import page_door
 from lamina_cli import SOURCE, CliTest, blob_rows, digits_rows, linear_rows, main, read_npy
 
 GOLDEN = os.path.join(SOURCE, "tests", "golden")
@@ -102,11 +103,14 @@ class CSourceTest(CliTest):
             largest = max(abs(value) for value in wanted)
             for one, two in zip(row, wanted):
                 self.assertLessEqual(abs(float(one) - two), bound * (1 + largest), f"row {i}: {row}, not {wanted}")
+        names = None
         if classes:
             self.succeed("predict", model, data, "--out", "p.csv")
             names = [line[0] for line in csv.reader(self.read("p.csv").splitlines()[1:])]
             self.assertEqual([",".join(row[len(expected[0]) :]) for row in got if isinstance(row, list)],
                              [name for name in names if name])
+        if page_door.NODE:
+            page_door.check_page(self, model, data, expected, names, bound / 50)  # it computes in double
         return got
 
     def check_int8(self, model, data, classes=False, source=()):
@@ -157,7 +161,8 @@ class CSourceTest(CliTest):
 
     def test_methods(self):
         rows = blob_rows(60, ("no", "yes", "maybe"))
-        for arguments in (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("fsvc", "--radius", "0.25"), ("rfm", "--neuron", "l2-gaussian")):
+        for arguments in (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("fsvc", "--radius", "0.25"), ("rfm", "--neuron", "l2-gaussian"),
+                          ("rfm", "--feature-weights", "full")):
             with self.subTest(method=arguments):
                 self.write("x.csv", rows)
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", *arguments)
@@ -362,6 +367,10 @@ class CSourceTest(CliTest):
         for name in ("bag", "ensemble"):
             self.refuse("export", "--c", "m", "--int8", os.path.join(GOLDEN, name + ".safetensors"), "-o", "other", says="ensemble")
         self.refuse("export", "--onnx", "--int8", "model", "-o", "other", says="--int8 is of C source")
+
+    @unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
+    def test_pages_were_asked(self):
+        """Says where they were not."""
 
     def test_another_language_takes_the_header(self):
         compiler = shutil.which("g++")

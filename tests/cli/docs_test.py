@@ -65,6 +65,10 @@ class TasksTest(CliTest):
             done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True, check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
 
+    def test_html_page(self):
+        self.assertGreater(self.run_page("html-page.md"), 4)
+        self.assertLess(os.path.getsize(self.path("small.html")), os.path.getsize(self.path("digits.html")))
+
     def test_rbf(self):
         self.assertGreater(self.run_page("rbf.md"), 2)
 

@@ -46,7 +46,8 @@ class MethodsTest(CliTest):
                        ("elm", "--hidden", "40"), ("elm", "--hidden", "30", "--neuron", "l2-gaussian", "--ridge-c", "10"),
                        ("elm", "--hidden", "20", "--hidden-weights", "2bit"),
                        ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1"),
-                       ("rfm",), ("rfm", "--neuron", "l2-gaussian", "--feature-weights", "none", "--ridge", "0.1"), ("rfm", "--class-weights", "balanced")):
+                       ("rfm",), ("rfm", "--neuron", "l2-gaussian", "--feature-weights", "none", "--ridge", "0.1"), ("rfm", "--class-weights", "balanced"),
+                       ("rfm", "--feature-weights", "full")):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method, "--model", "m")
                 self.assertGreater(result["accuracy"], 0.85)
@@ -123,6 +124,7 @@ class MethodsTest(CliTest):
                                 (("rfm", "--neuron", "l2-laplace(radius=3)"), ("no radius",)),
                                 (("rfm", "--neuron", "l1-gaussian"), ("a power of at most 1",)),
                                 (("rfm", "--feature-weights", "some"), ("--feature-weights",)),
+                                (("rfm", "--feature-weights", "full", "--neuron", "l1-laplace"), ("l2 distances alone",)),
                                 (("rfm", "--hidden", "5"), ("--hidden has no effect with --method rfm",)),
                                 (("backpropagation", "--radius", "3"), ("--radius has no effect",)),
                                 (("fsvk",), ("Did you mean 'fsvc'?",))):
@@ -147,6 +149,32 @@ class MethodsTest(CliTest):
         self.assertEqual((centres["synapse"], centres["inputs"]), (method["distance"], 2))
         self.assertRegex(centres["activation"], r"laplace\(radius=.*power=.*\)|laplace\(radius=[^,]*\)")
         self.assertEqual((answers["synapse"], answers["activation"], answers["inputs"]), ("dot", "identity", centres["outputs"]))
+
+    def test_a_pruned_kernel_machine_is_smaller_and_says_so(self):
+        rng = random.Random(5)
+        rows = [["a", "b", "y"]]
+        for _ in range(300):
+            a, b = rng.uniform(-2, 2), rng.uniform(-2, 2)
+            rows.append([f"{a:.4f}", f"{b:.4f}", f"{math.sin(2 * a) + b + rng.uniform(-1, 1):.4f}"])
+        self.write("x.csv", rows)
+        run = ("train", "--data", "x.csv", "--method", "rfm", "--split", "1,0,0")
+        said = self.succeed(*run, "--prune", "0.05", "--model", "m").out
+        self.assertRegex(said, r"pruned: \d+ of 300 neurons are left; .* changes by [+-][\d.e-]+ %")
+        neurons = self.layers_of("m")[-2]["outputs"]
+        self.assertLess(neurons, 100)
+        metadata, _ = read_safetensors(self.read("m", "rb"))
+        method = json.loads(metadata["lamina"])["training"]["method"]
+        self.assertEqual((method["centres"], method["unpruned"]), (neurons, 300))
+        self.assertLessEqual(method["growth"], 0.05)
+        self.succeed(*run, "--model", "whole")
+        errors = [json.loads(self.succeed("evaluate", "--model", m, "--data", "x.csv", "--json", "-").out)["mse"] for m in ("m", "whole")]
+        self.assertLess(errors[0], 1.5 * errors[1])
+        few = [rows[0], *rows[1:12]]
+        self.write("few.csv", few)
+        self.assertIn("pruned: no neuron", self.succeed("train", "--data", "few.csv", "--method", "rfm", "--split", "1,0,0", "--prune", "0.01").out)
+        for share in ("-0.1", "1.5", "nan", "much"):
+            self.refuse(*run, "--prune", share, code=2, says="--prune")
+        self.refuse("train", "--data", "x.csv", "--method", "knn", "--prune", "0.1", code=2, says="--prune has no effect")
 
     def test_a_kernel_machine_leaves_out_groups_or_asks_earlier_rows(self):
         rng = random.Random(4)

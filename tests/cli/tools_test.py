@@ -282,6 +282,25 @@ class BenchPeakTest(CliTest):
         self.assertGreater(result["memory"][0]["read_bytes_per_second"], 1e8)
 
 
+class BenchFactorTest(CliTest):
+    def test_sizes_and_types(self):
+        self.assertRegex(self.succeed("bench", "factor", "--rows", "100", "--rounds", "2", "--threads", "1").out, r"100 f64 .* yes\n")
+        for flags in ((), ("--inverse",)):
+            out = self.succeed("bench", "factor", "--rows", "40,300", "--rounds", "2", "--threads", "2", *flags, "--json", "-").out
+            results = json.loads(out)["results"]
+            self.assertEqual([(r["rows"], r["dtype"]) for r in results], [(40, "f32"), (40, "f64"), (300, "f32"), (300, "f64")])
+            for row in results:
+                self.assertTrue(row["verified"], row)
+                self.assertEqual(row["inverse"], flags != ())
+                self.assertAlmostEqual(row["share_of_peak"], row["gflops"] / row["fma_peak_gflops"])
+                self.assertGreater(row["share_of_peak"], 0)
+
+    def test_wrong_use(self):
+        for flags in (("--rows", "0"), ("--rows", "some"), ("--rows", "60000"), ("--dtype", "f16"), ("--rounds", "0"), ("--threads", "-1")):
+            self.refuse("bench", "factor", *flags, code=2, says=flags[0])
+        self.refuse("bench", "factor", "--rows", "10", "--json", "no/such/r.json", says="no/such")
+
+
 class BenchDataTest(CliTest):
     def test_digits(self):
         self.assertIn("verified: yes", self.succeed("bench", "data", DIGITS, "--rounds", "2").out)

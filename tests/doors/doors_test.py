@@ -2,7 +2,8 @@
 
 Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window),
 LAMINA_PACKAGE_PYTHON (an interpreter that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of
-the package). LAMINA_EXAMPLE_PREDICT (C, by the library that only answers). C source needs a C compiler.
+the package), LAMINA_EXAMPLE_PREDICT (C, by the library that only answers). C source needs a C
+compiler, the page node.
 """
 
 import csv
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import unittest
 
+import page_door
 from kinds import KINDS, MODELS, Kind, asked_rows, rows_of
 from lamina_cli import SOURCE, CliTest, main, read_npy
 
@@ -214,7 +216,28 @@ class DoorsTest(CliTest):
             "notes": None,
         }
 
-    def doors(self, model, kind, by_python):
+    def page(self, model, kind, notes):
+        """The page's engine: a file of rows, and each row as if it was typed."""
+        self.succeed("export", "--html", model, "-o", "m.html")
+        page = self.path("m.html")
+        count = len(page_door.ask_page(page, "check")["outputs"])
+
+        def result(answers):
+            rows = [answer.get("outputs", [math.nan] * count) for answer in answers]
+            names = [answer.get("name", "") for answer in answers]
+            return {"outputs": rows, "labels": names if kind.classes else None, "notes": None}
+
+        file = page_door.ask_page(page, self.path("asked.csv"))
+        said_by_page = {note["note"] for answer in file["answers"] for note in answer.get("notes", [])}
+        said_by_page |= {"odd"} if file["odd"] else set()
+        words = {"unseen": "did not see", "filled": "filled in", "far": "far outside", "odd": "read as missing"}
+        if not kind.refused:
+            self.assertEqual(said_by_page, {name for name, part in words.items() if part in "\n".join(notes)}, file)
+        yield "the page, a file", result(file["answers"])
+        typed = [page_door.ask_page(page, rows=[row])["answers"][0] for row in asked_rows(kind)[1:]]
+        yield "the page, typed", result(typed)
+
+    def doors(self, model, kind, by_python, notes):
         """Every door there is, by name, with what it says; `by_python`: what its doors said."""
         cells = [cell for row in asked_rows(kind)[1:] for cell in row]
         if EXAMPLE:
@@ -228,6 +251,8 @@ class DoorsTest(CliTest):
                 yield f"Python, {how}", result
         if CC and model == "m":
             yield "C source", self.c_source(model, kind)
+        if page_door.NODE and model == "m":
+            yield from self.page(model, kind, notes)
         if ONNX and model in EXPORTED:
             result = self.onnx(model, kind)
             self.assertEqual("refused" in result, not kind.onnx, result)
@@ -261,7 +286,7 @@ class DoorsTest(CliTest):
         expected = self.program("m")
         self.assertIn("outputs", expected, expected)
         by_python = self.python([{"model": "m", "data": "asked.csv", "hows": ["path"]}])[0] if PACKAGE else {}
-        for door, got in self.doors("m", kind, by_python):
+        for door, got in self.doors("m", kind, by_python, expected["notes"]):
             self.assertSame(expected, got, f"asked through {door}", 2e-3 if door == "ONNX" else 5e-5)
         if CC and int8:
             self.assertSame(self.program("m", "--int8", "made-up"), self.c_source("m", kind, int8=True), "8-bit integers", 0)
@@ -276,8 +301,8 @@ class DoorsTest(CliTest):
             self.assertIn("outputs", expected, expected)
             for part in kind.notes:
                 self.assertIn(part, "\n".join(expected["notes"]))
-        for door, got in self.doors(model, kind, by_python):
-            if door in ("ONNX", "C source") and kind.refused:  # they have no words: no answer, or an error
+        for door, got in self.doors(model, kind, by_python, expected.get("notes", [])):
+            if door.split(",")[0] in ("ONNX", "C source", "the page") and kind.refused:  # they have no words: no answer, or an error
                 bad = "error" in got or any(math.isnan(value) for row in got["outputs"] for value in row)
                 self.assertTrue(bad, f"trained by {trained}, asked through {door}: {got}")
                 continue
@@ -361,6 +386,10 @@ class AllDoorsTest(unittest.TestCase):
     def test_c_source(self):
         if not CC:
             self.skipTest("C source: there is no C compiler")
+
+    @unittest.skipUnless(page_door.NODE, f"the page: {page_door.NO_NODE}")
+    def test_page(self):
+        pass
 
     def test_onnx(self):
         if not ONNX:

@@ -9,6 +9,7 @@
 #include <QTableWidget>
 
 #include "curves_view.h"
+#include "lamina/model/html_page/html_page.h"
 #include "lamina/model/onnx_export.h"
 #include "lamina/run/session.h"
 #include "model_page.h"
@@ -332,6 +333,10 @@ void FilesTest::ModelsAreExported() {
     QVERIFY(made.open(QIODevice::ReadOnly));
     QVERIFY(made.readAll().contains("int digits_predict(const double numbers[DIGITS_NUMBERS]"));
   }
+  QVERIFY(window().files().ExportTo(Path(QStringLiteral("my digits.html"))));
+  QFile page(Path(QStringLiteral("my digits.html")));
+  QVERIFY(page.open(QIODevice::ReadOnly));
+  QVERIFY(page.readAll() == QByteArray::fromStdString(ToHtml(*window().store().model(), {.title = "my digits"})));
   QVERIFY(!window().files().ExportTo(QStringLiteral("/no/such/m.onnx")));
   QVERIFY2(Notice().contains(QStringLiteral("/no/such")), qPrintable(Notice()));
 }

@@ -72,10 +72,13 @@ KernelNetworkOptions OneMachine(const KernelKind& kind, double ridge, int rounds
 TEST(KernelNetwork, AnswersAsTheMachineDoes) {
   const Table2 x = RandomTable(50, 3, 1);
   const Table2 y = TargetsFor(x, 2);
-  for (const int rounds : {0, 3}) {
-    const KernelNetwork fitted = FitKernelNetwork(DatasetOf(x, y), OneMachine({2, 1.4}, 0.05, rounds));
+  for (const auto& [rounds, full] : {std::pair(0, false), {3, false}, {3, true}}) {
+    KernelNetworkOptions options = OneMachine({2, 1.4}, 0.05, rounds);
+    options.choices.full = full;
+    const KernelNetwork fitted = FitKernelNetwork(DatasetOf(x, y), options);
     ASSERT_TRUE(fitted.machine.complete);
     EXPECT_EQ(fitted.network.layers().size(), rounds == 0 ? 2U : 3U);
+    EXPECT_EQ(fitted.machine.feature_weights.size(), full ? 9U : 3U);
     for (size_t i = 0; i < x.size(); ++i) {
       // (K + ridge) alpha = y: the answer misses a training row by ridge alpha.
       const std::vector<double> answer = AnswerOf(fitted.network, x[i]);

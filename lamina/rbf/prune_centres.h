@@ -1,0 +1,26 @@
+// Kernel machines with fewer neurons: those that answers need least are dropped one by one, and rows that had no part
+// in it say how many may go.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+#include "lamina/rbf/kernel_machine.h"
+
+namespace lamina {
+
+struct PrunedCentres {
+  std::vector<int64_t> kept;  // rows, ascending; empty: too few can go
+  double growth = 0;          // of the mean squared error, as a share of it
+};
+
+/// As few rows as centres of `chosen` (SolveByCentres()) as let the mean squared error grow by at most `share`. That is
+/// asked of quarters of the rows in turns, of options.groups whole ones, of options.times the latest: the other rows
+/// drop centres and solve. `centres`: that the machine has else, evenly spread; the same number as rows: all. Centres
+/// are chosen among up to 1,500 rows, evenly spread. The same for any number of threads. Throws Stopped, and as
+/// SolveByCentres().
+PrunedCentres PruneCentres(ConstMatrixView x, ConstMatrixView y, int64_t centres, const KernelMachine& chosen,
+                           const KernelMachineOptions& options, double share);
+
+}  // namespace lamina
