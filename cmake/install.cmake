@@ -1,4 +1,4 @@
-# What "cmake --install" puts where, in the components program, library and gui: the library with its package for find_package(lamina), the program, licence and pages.
+# What "cmake --install" puts where, in the components program, library, predict and gui: the library with its package for find_package(lamina), the program, licence and pages.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/lamina)
@@ -30,6 +30,20 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/laminaConfig.cmake.in 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/laminaConfig.cmake ${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake
               ${PROJECT_SOURCE_DIR}/cmake/parts.cmake DESTINATION ${package_folder} COMPONENT library)
+
+# The library that only answers, component predict: find_package(lamina COMPONENTS predict), or pkg-config.
+if(TARGET lamina_predict)
+  install(TARGETS lamina_predict EXPORT laminaPredictTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT predict
+          NAMELINK_COMPONENT predict)
+  install(EXPORT laminaPredictTargets NAMESPACE lamina:: DESTINATION ${package_folder} COMPONENT predict)
+  install(FILES ${lamina_predict_archive_file} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT predict)
+  install(FILES ${PROJECT_SOURCE_DIR}/lamina/lamina.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/lamina COMPONENT predict)
+  install(FILES ${PROJECT_BINARY_DIR}/laminaConfig.cmake ${PROJECT_BINARY_DIR}/laminaConfigVersion.cmake
+          DESTINATION ${package_folder} COMPONENT predict)
+  file(RELATIVE_PATH include_of_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /${CMAKE_INSTALL_INCLUDEDIR})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/lamina_predict.pc.in ${PROJECT_BINARY_DIR}/lamina_predict.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/lamina_predict.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT predict)
+endif()
 
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 if(TARGET lamina_cli)

@@ -40,3 +40,10 @@ if(LAMINA_SANITIZE)
   endif()
   add_link_options(-fsanitize=${LAMINA_SANITIZE})
 endif()
+
+# The same sources once more, so not where it is the others that are tested.
+set(predict_wanted ON)
+if(LAMINA_SANITIZE OR LAMINA_FUZZ OR NOT LAMINA_APPS OR NOT LAMINA_KERNELS STREQUAL "all" OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(predict_wanted OFF)
+endif()
+option(LAMINA_PREDICT "Build liblamina_predict, which only answers" ${predict_wanted})

@@ -72,14 +72,27 @@ std::string& NotesText() {
   return text;
 }
 
-// Room for the largest model that this thread has asked.
-lamina::PredictorScratch& ScratchFor(const lamina_model& model) {
-  thread_local lamina::PredictorScratch scratch;
-  if (scratch.size_bytes() < model.predictor.scratch_bytes()) {
-    scratch = model.predictor.MakeScratch();
+// Room for one call: on the stack where it is small, else this thread's own for the largest model that it has asked.
+class RoomFor {
+ public:
+  explicit RoomFor(const lamina_model& model) {
+    if (model.predictor.scratch_bytes() <= kOnStack_bytes) {
+      data_ = own_;
+      return;
+    }
+    thread_local lamina::PredictorScratch scratch;
+    if (scratch.size_bytes() < model.predictor.scratch_bytes()) {
+      scratch = model.predictor.MakeScratch();
+    }
+    data_ = scratch.data();
   }
-  return scratch;
-}
+  void* data() { return data_; }
+
+ private:
+  static constexpr int64_t kOnStack_bytes = 16 << 10;
+  alignas(64) char own_[kOnStack_bytes];
+  void* data_;
+};
 
 const char* NameAt(const std::vector<std::string>& names, int64_t index) {
   return index >= 0 && index < static_cast<int64_t>(names.size()) ? names[static_cast<size_t>(index)].c_str() : nullptr;
@@ -125,12 +138,12 @@ lamina::Answers AnswerCells(const lamina_model& model, std::span<const std::stri
   const int64_t outputs = model.predictor.outputs();
   answers.outputs = lamina::Matrix(table.rows, outputs, lamina::DType::kF64);
   std::fill_n(answers.outputs.Row<double>(0), table.rows * outputs, lamina::kNaN);
-  lamina::PredictorScratch& scratch = ScratchFor(model);
+  RoomFor room(model);
   for (int64_t i = 0; i < inputs.size(); ++i) {
     const int64_t row = inputs.rows[static_cast<size_t>(i)];
     const void* x = lamina::DispatchFloat(model.predictor.dtype(),
                                           [&]<class T>(T) -> const void* { return inputs.features.Row<T>(i); });
-    if (model.predictor.PredictEncoded(x, answers.outputs.Row<double>(row), scratch) != -1) {
+    if (model.predictor.PredictEncoded(x, answers.outputs.Row<double>(row), room.data()) != -1) {
       ThrowNotFinite(row);
     }
   }
@@ -245,11 +258,11 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
                           lamina::RowEncoder::Accepts(model->model.preprocessor).reason,
                           {.remedy = "Ask lamina_predict_text."});
     }
-    lamina::PredictorScratch& scratch = ScratchFor(*model);
+    RoomFor room(*model);
     for (int64_t i = 0; i < rows; ++i) {
       const int64_t columns = model->predictor.columns();
       const double* numbers = row + i * columns;
-      const int64_t bad = model->predictor.Predict(numbers, outputs + i * model->predictor.outputs(), scratch);
+      const int64_t bad = model->predictor.PredictAt(numbers, outputs + i * model->predictor.outputs(), room.data());
       if (bad == lamina::RowPredictor::kNotFinite) {
         ThrowNotFinite(i);
       }

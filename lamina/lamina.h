@@ -8,6 +8,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* in a library that hides everything else */
+#endif
 
 /* A trained model, ready to answer. Never changes after loading: threads share it without locks. NULL, as lamina_load
  * returns it, may be given to every function: it has no inputs, outputs and classes, and its answers are errors. */
@@ -75,8 +78,8 @@ const char* lamina_output_name(const lamina_model* model, int64_t output);
  * missing number, and a date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x
  * outputs) receives regression values in units of the target, or the outputs of the classes. Returns 0; otherwise
  * lamina_error() says which number of which row cannot be used, or to which row the answer is not a finite number, and
- * the rows before it are answered. Computes on the calling thread; after a thread's first call to a model it allocates
- * nothing and takes no lock. */
+ * the rows before it are answered. Computes on the calling thread and takes no lock. It allocates nothing where a row
+ * needs at most 16 kB of room, as most networks do; else a thread's first call to the largest model it asks does. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */
@@ -96,6 +99,9 @@ const char* lamina_error(void);
 /* "0.1.0". */
 const char* lamina_version(void);
 
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

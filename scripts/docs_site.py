@@ -13,7 +13,7 @@ PAGES = [
     ("Start", [("README.md", "lamina"), ("docs/install.md", "Installing"), ("docs/desktop.md", "The window"), ("docs/command-line.md", "The program"), ("docs/speed.md", "How fast")]),
     ("Tasks", [("docs/tasks/README.md", "All"), ("docs/tasks/classify.md", "Telling classes apart"), ("docs/tasks/regress.md", "Predicting numbers"),
                ("docs/tasks/rbf.md", "Layers of distances"), ("docs/tasks/out-of-core.md", "Larger than memory"),
-               ("docs/search.md", "Searching settings"), ("docs/cluster.md", "Several hosts"), ("docs/tasks/c-source.md", "C source"), ("docs/tasks/tune.md", "Tuning"), ("docs/tasks/gpu.md", "On a GPU")]),
+               ("docs/search.md", "Searching settings"), ("docs/cluster.md", "Several hosts"), ("docs/tasks/deploy.md", "Inside anything"), ("docs/tasks/c-source.md", "C source"), ("docs/tasks/microcontrollers.md", "Microcontrollers"), ("docs/tasks/tune.md", "Tuning"), ("docs/tasks/gpu.md", "On a GPU")]),
     ("Recipes", [("docs/recipes/README.md", "All"), ("docs/recipes/mnist.md", "MNIST"), ("docs/recipes/kddcup99.md", "KDD Cup 1999"),
                  ("docs/recipes/stock-prices.md", "Stock prices")]),
     ("Commands", []),  # from --help

@@ -1,7 +1,7 @@
 // Loops of the CPU backends beside layers, cut for their threads.
 #pragma once
 
-#include <omp.h>
+#include "lamina/base/openmp.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// zlib's CRC-32.
+// CRC-32 by zlib.
 #include "lamina/base/checksum.h"
 
 #include <fmt/format.h>
@@ -6,12 +6,12 @@
 
 namespace lamina {
 
-std::string ChecksumOf(std::string_view text) {
-  uLong sum = crc32(0, nullptr, 0);
-  if (!text.empty()) {  // zlib takes NULL for the start of a new sum
-    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size());
-  }
-  return fmt::format("{:08x}", sum);
+uint32_t Crc32(uint32_t sum, std::string_view text) {
+  // zlib takes NULL for the start of a new sum
+  return text.empty() ? sum
+                      : static_cast<uint32_t>(crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
+
+std::string ChecksumOf(std::string_view text) { return fmt::format("{:08x}", Crc32(0, text)); }
 
 }  // namespace lamina

@@ -123,11 +123,22 @@ void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) con
 }
 
 RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
-    : shares_(model.shares), columns_(model.network.inputs()), targets_(static_cast<size_t>(model.network.outputs())) {
-  RefuseNearest(model, "answers of single rows");
-  for (int64_t i = 0; i < model.networks(); ++i) {
-    predictors_.emplace_back(model.network_at(i), weights);
+    : shares_(model.shares),
+      columns_(model.network.inputs()),
+      inputs_(model.network.inputs()),
+      dtype_(model.network.dtype()),
+      targets_(static_cast<size_t>(model.network.outputs())) {
+  if (model.nearest > 0) {
+    nearest_.emplace(model.network, model.nearest);
+    scratch_bytes_ = nearest_->scratch_bytes();
   }
+  for (int64_t i = 0; i < model.networks() && model.nearest == 0; ++i) {
+    predictors_.emplace_back(model.network_at(i), weights);
+    scratch_bytes_ = std::max(scratch_bytes_, predictors_.back().scratch_bytes());
+  }
+  // The inputs and the outputs in the network's type stand before the predictors' own part, sums of an ensemble behind.
+  scratch_bytes_ += PaddedBytes(inputs_, dtype_) + PaddedBytes(outputs(), dtype_) +
+                    (shares_.empty() ? 0 : PaddedBytes(outputs(), DType::kF64));
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.inputs().count() == 0) {
     return;
@@ -143,27 +154,19 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
   }
 }
 
-// The inputs and the outputs in the network's type stand before the predictors' own part, sums of an ensemble behind.
-int64_t RowPredictor::scratch_bytes() const {
-  const Predictor& first = predictors_.front();
-  int64_t own = 0;
-  for (const Predictor& predictor : predictors_) {
-    own = std::max(own, predictor.scratch_bytes());
-  }
-  return PaddedBytes(first.inputs(), first.dtype()) + PaddedBytes(outputs(), first.dtype()) + own +
-         (shares_.empty() ? 0 : PaddedBytes(outputs(), DType::kF64));
-}
-
 // As SumOfShares().
 void RowPredictor::Compute(const void* x, void* y, void* scratch) const noexcept {
-  const Predictor& first = predictors_.front();
+  if (nearest_) {
+    nearest_->PredictAt(x, y, scratch);
+    return;
+  }
   if (shares_.empty()) {
-    first.PredictAt(x, y, scratch);
+    predictors_.front().PredictAt(x, y, scratch);
     return;
   }
   auto* const sums = static_cast<double*>(scratch);
   std::fill_n(sums, outputs(), 0.0);
-  DispatchFloat(first.dtype(), [&]<class T>(T) {
+  DispatchFloat(dtype_, [&]<class T>(T) {
     for (size_t k = 0; k < predictors_.size(); ++k) {
       predictors_[k].PredictAt(x, y, static_cast<char*>(scratch) + PaddedBytes(outputs(), DType::kF64));
       for (int64_t j = 0; j < outputs(); ++j) {
@@ -194,10 +197,9 @@ int64_t RowPredictor::Finish(const T* x, T* y, double* out) const noexcept {
   return finite ? -1 : kNotFinite;
 }
 
-int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept {
-  const Predictor& first = predictors_.front();
-  return DispatchFloat(first.dtype(), [&]<class T>(T) -> int64_t {
-    auto* x = static_cast<T*>(scratch.data());
+int64_t RowPredictor::PredictAt(const double* row, double* out, void* scratch) const noexcept {
+  return DispatchFloat(dtype_, [&]<class T>(T) -> int64_t {
+    auto* x = static_cast<T*>(scratch);
     if (encoder_) {
       if (const int64_t bad = encoder_->Encode(row, x); bad >= 0) {
         return bad;
@@ -205,13 +207,13 @@ int64_t RowPredictor::Predict(const double* row, double* out, PredictorScratch& 
     } else {
       std::copy_n(row, columns_, x);
     }
-    return Finish<T>(x, x + PaddedBytes(first.inputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)), out);
+    return Finish<T>(x, x + PaddedBytes(inputs_, DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)), out);
   });
 }
 
-int64_t RowPredictor::PredictEncoded(const void* x, double* out, PredictorScratch& scratch) const noexcept {
+int64_t RowPredictor::PredictEncoded(const void* x, double* out, void* scratch) const noexcept {
   return DispatchFloat(dtype(), [&]<class T>(T) -> int64_t {
-    return Finish<T>(static_cast<const T*>(x), static_cast<T*>(scratch.data()), out);
+    return Finish<T>(static_cast<const T*>(x), static_cast<T*>(scratch), out);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "lamina/backend/cpu/row_forward.h"
 #include "lamina/base/buffer.h"
 #include "lamina/model/model.h"
+#include "lamina/model/nearest_predictor.h"
 #include "lamina/model/row_encoder.h"
 #include "lamina/nn/network.h"
 
@@ -89,33 +90,41 @@ class RowPredictor {
   RowPredictor(const Model& model, WeightStorage weights, Rows rows = Rows::kNumbers);
 
   bool takes_numbers() const { return takes_numbers_; }
-  DType dtype() const { return predictors_.front().dtype(); }
+  DType dtype() const { return dtype_; }
 
   /// Numbers in a row: the input columns in the order of training, targets and dropped columns left out.
   int64_t columns() const { return columns_; }
-  int64_t outputs() const { return predictors_.front().outputs(); }
-  PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes()); }
-  int64_t scratch_bytes() const;
+  int64_t outputs() const { return std::ssize(targets_); }
+  PredictorScratch MakeScratch() const { return PredictorScratch(scratch_bytes_); }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
 
   /// What Predict() returns where the answer is not a finite number.
   static constexpr int64_t kNotFinite = -2;
   /// out: outputs() numbers as of PredictRows() (model/evaluate.h): regression in units of the target. Returns -1;
   /// otherwise the column whose number is missing or too large, or kNotFinite, and `out` is left alone. Otherwise as
   /// Predictor::Predict.
-  int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept;
+  int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept {
+    return PredictAt(row, out, scratch.data());
+  }
+  /// The same with scratch_bytes() of memory, 64-byte aligned.
+  int64_t PredictAt(const double* row, double* out, void* scratch) const noexcept;
   /// The same of a row that is encoded (BoundTable::EncodeInputs): elements of dtype().
-  int64_t PredictEncoded(const void* x, double* out, PredictorScratch& scratch) const noexcept;
+  int64_t PredictEncoded(const void* x, double* out, void* scratch) const noexcept;
 
  private:
   void Compute(const void* x, void* y, void* scratch) const noexcept;
   template <class T>
   int64_t Finish(const T* x, T* y, double* out) const noexcept;
 
-  std::vector<Predictor> predictors_;  // one a network of an ensemble
+  std::vector<Predictor> predictors_;  // one a network of an ensemble; none: nearest neighbours
+  std::optional<NearestPredictor> nearest_;
   std::vector<double> shares_;         // of them; empty: one network
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
   bool takes_numbers_ = true;
+  int64_t inputs_;  // of the network
+  DType dtype_;
+  int64_t scratch_bytes_ = 0;
   int64_t quantiles_ = 1;               // answers of a target, ascending
   std::vector<ColumnScaling> targets_;  // one an output; scales nothing for classes
 };

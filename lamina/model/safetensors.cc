@@ -2,13 +2,13 @@
 #include "lamina/model/safetensors.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "lamina/base/checksum.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/mapped_file.h"
@@ -110,12 +110,8 @@ constexpr const char* kChecksumKey = "crc32";
 
 std::string ChecksumText(const std::map<std::string, std::string>& metadata,
                          const std::map<std::string, TensorView>& tensors) {
-  uLong sum = crc32(0, nullptr, 0);
-  const auto add = [&sum](std::string_view text) {
-    if (!text.empty()) {  // zlib takes NULL for the start of a new sum
-      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size());
-    }
-  };
+  uint32_t sum = 0;
+  const auto add = [&sum](std::string_view text) { sum = Crc32(sum, text); };
   for (const auto& [key, value] : metadata) {
     if (key != kChecksumKey) {
       add(fmt::format("{}:{}={}:{};", key.size(), key, value.size(), value));

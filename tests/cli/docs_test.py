@@ -57,6 +57,14 @@ class TasksTest(CliTest):
             self.assertEqual((done.returncode, done.stderr), (0, ""), command)
         self.assertEqual(done.stdout, re.search(r"(?m)^    (digits: .*\n)", text)[1])
 
+    def test_microcontrollers(self):
+        self.assertGreater(self.run_page("microcontrollers.md"), 1)
+        with open(os.path.join(TASKS, "microcontrollers.md"), encoding="utf-8") as file:
+            command = re.search(r"(?m)^    \$ (arm.*)$", file.read())[1]
+        if shutil.which(command.split()[0]):
+            done = subprocess.run(command, shell=True, cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+
     def test_html_page(self):
         self.assertGreater(self.run_page("html-page.md"), 4)
         self.assertLess(os.path.getsize(self.path("small.html")), os.path.getsize(self.path("digits.html")))

@@ -2,7 +2,8 @@
 
 Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window),
 LAMINA_PACKAGE_PYTHON (an interpreter that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of
-the package). C source needs a C compiler, the page node.
+the package), LAMINA_EXAMPLE_PREDICT (C, by the library that only answers). C source needs a C
+compiler, the page node.
 """
 
 import csv
@@ -15,10 +16,11 @@ import subprocess
 import unittest
 
 import page_door
-from kinds import KINDS, asked_rows, rows_of
+from kinds import KINDS, MODELS, Kind, asked_rows, rows_of
 from lamina_cli import SOURCE, CliTest, main, read_npy
 
 EXAMPLE, DOOR = os.environ.get("LAMINA_EXAMPLE", ""), os.environ.get("LAMINA_DOOR", "")
+EXAMPLE_PREDICT = os.environ.get("LAMINA_EXAMPLE_PREDICT", "")
 WINDOW = os.environ.get("LAMINA_WINDOW", "")
 FOLDER = os.path.join(SOURCE, "tests", "doors")
 RUN_ONNX = os.path.join(SOURCE, "tests", "cli", "run_onnx.py")
@@ -91,14 +93,14 @@ class DoorsTest(CliTest):
         with open(self.path(name), "w", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
 
-    def program(self, model):
-        result = self.run_program("predict", model, "asked.csv", "--out", "answers.npy", "--probabilities")
+    def program(self, model, *arguments):
+        result = self.run_program("predict", model, "asked.csv", "--out", "answers.npy", "--probabilities", *arguments)
         if result.code != 0:
             return {"error": result.err}
         _, shape, values = read_npy(self.read("answers.npy", "rb"))
         notes = [line for line in result.out.splitlines() if line.startswith("note: ")]
         outputs = [list(values[i * shape[1] : (i + 1) * shape[1]]) for i in range(shape[0])]
-        answers = self.run_program("predict", model, "asked.csv").out.splitlines()[1:]
+        answers = self.run_program("predict", model, "asked.csv", *arguments).out.splitlines()[1:]
         return {"outputs": outputs, "labels": [answer.strip('"') for answer in answers], "notes": notes}
 
     def run_door(self, command, cells, labels):
@@ -108,7 +110,7 @@ class DoorsTest(CliTest):
         if done.returncode != 0:
             return {"error": done.stderr}
         rows = [line.split(",") for line in done.stdout.splitlines()]
-        named = labels and EXAMPLE in command
+        named = labels and (EXAMPLE in command or EXAMPLE_PREDICT in command)
         names = ["" if self.is_number(row[0]) else row[0] for row in rows]
         outputs = [[float(field) for field in row[1 if name else 0 :]] for row, name in zip(rows, names)]
         return {"outputs": outputs, "labels": names if named else None, "notes": done.stderr.splitlines()}
@@ -188,11 +190,12 @@ class DoorsTest(CliTest):
             "notes": None,
         }
 
-    def c_source(self, model, kind):
+    def c_source(self, model, kind, int8=False):
         """The model as C source: numbers as such, texts as they are."""
-        self.succeed("export", "--c", "m", model, "-o", "source")
+        self.succeed("export", "--c", "m", model, "-o", "source", *(["--int8"] if int8 else []))
         door = os.path.join(SOURCE, "tests", "cli", "c_source_door.c")
         names = ['-DHEADER="source/m.h"', "-DNAME=m", "-DUPPER=M", *(["-DCLASSES"] if kind.classes else [])]
+        names += ["-DINT8"] if int8 else []
         command = [CC, "-std=c99", "-O1", "-I", self.folder, *names, door, "source/m.c", "-o", "c_door", "-lm"]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -239,6 +242,8 @@ class DoorsTest(CliTest):
         cells = [cell for row in asked_rows(kind)[1:] for cell in row]
         if EXAMPLE:
             yield "C", self.run_door([EXAMPLE, "--text", model], cells, bool(kind.classes))
+        if EXAMPLE_PREDICT:
+            yield "C alone", self.run_door([EXAMPLE_PREDICT, "--text", model], cells, bool(kind.classes))
         if DOOR:
             yield "C++", self.run_door([DOOR, model], cells, False)
         for how, result in by_python.items():
@@ -270,6 +275,23 @@ class DoorsTest(CliTest):
             self.assertEqual([str(label) for label in got["labels"]], expected["labels"], what)
         if got["notes"] is not None:
             self.assertEqual(noted(got["notes"]), noted(expected["notes"]), what)
+
+    def check_kind_of_model(self, arguments, onnx, int8):
+        """One model through every door but the window; what cannot be exported is refused by name."""
+        kind = Kind([f"{i / 7:.3f}" for i in range(100)], [("2.5", 2.5), ("-3", -3), (".5", 0.5), ("9", 9), ("6.25", 6.25)],
+                    classes=0 if "regression" in arguments else 3, onnx=onnx)
+        self.write_rows("train.csv", rows_of(kind))
+        self.write_rows("asked.csv", asked_rows(kind))
+        self.train("train.csv", "--target", "y", "--seed", "1", "--model", "m", *arguments)
+        expected = self.program("m")
+        self.assertIn("outputs", expected, expected)
+        by_python = self.python([{"model": "m", "data": "asked.csv", "hows": ["path"]}])[0] if PACKAGE else {}
+        for door, got in self.doors("m", kind, by_python, expected["notes"]):
+            self.assertSame(expected, got, f"asked through {door}", 2e-3 if door == "ONNX" else 5e-5)
+        if CC and int8:
+            self.assertSame(self.program("m", "--int8", "made-up"), self.c_source("m", kind, int8=True), "8-bit integers", 0)
+        elif not int8:
+            self.refuse("export", "--c", "m", "--int8", "m", "-o", "other", says="8-bit integers cannot")
 
     def check_model(self, model, kind, trained, by_python):
         expected = self.program(model)
@@ -326,12 +348,28 @@ for _name, _kind in KINDS.items():
     _add(_name, _kind)
 
 
+def _add_model(name, arguments, onnx, int8):
+    def test(self):
+        self.check_kind_of_model(arguments, onnx, int8)
+
+    test.__doc__ = name
+    setattr(DoorsTest, "test_model_" + re.sub(r"\W+", "_", name), test)
+
+
+for _name, _model in MODELS.items():
+    _add_model(_name, *_model)
+
+
 class AllDoorsTest(unittest.TestCase):
     """Says which doors are not there."""
 
     def test_C(self):
         if not EXAMPLE:
             self.skipTest("C: the examples were not built (LAMINA_EXAMPLE)")
+
+    def test_C_alone(self):
+        if not EXAMPLE_PREDICT:
+            self.skipTest("C alone: liblamina_predict was not built (LAMINA_EXAMPLE_PREDICT)")
 
     def test_Cpp(self):
         if not DOOR:

@@ -178,6 +178,28 @@ KINDS = {
 }
 
 
+_EPOCHS = ("--epochs", "3", "--recipe", "plain")
+# Kinds of models: how they are trained, whether ONNX files and 8-bit integers can say them.
+MODELS = {
+    "network": (("--hidden", "9", *_EPOCHS), True, True),
+    "network of f64": (("--hidden", "9,5", "--dtype", "f64", "--activation", "tanh", *_EPOCHS), True, True),
+    "distances": (("--layers", "l1-triangle(radius=4):9,dot-softmax:3", *_EPOCHS), True, True),
+    "trained radii": (("--layers", "rbf-radius:9,dot-softmax:3", *_EPOCHS), True, True),
+    "residual blocks": (("--layers", "dot-relu:5,residual(dot-tanh:7,dot-identity:5),dot-softmax:3", *_EPOCHS), True, False),
+    "normalised layers": (("--hidden", "9", "--normalization", "batch", *_EPOCHS), True, True),
+    "members": (("--hidden", "9", "--members", "4", *_EPOCHS), True, False),
+    "embeddings": (("--hidden", "9", "--number-embedding", "pbld", *_EPOCHS), True, True),
+    "fsvc": (("--method", "fsvc"), True, True),
+    "sfsvc": (("--method", "sfsvc"), True, True),
+    "elm": (("--method", "elm"), True, True),
+    "rfm": (("--method", "rfm"), True, False),
+    "nearest neighbours": (("--method", "knn"), False, False),
+    "calibrated": (("--hidden", "9", "--calibrate", *_EPOCHS), True, True),
+    "regression with intervals": (("--hidden", "9", "--task", "regression", "--intervals", "0.8", *_EPOCHS), True, True),
+    "quantiles": (("--hidden", "9", "--task", "regression", "--loss", "quantile", "--quantiles", "0.1,0.9", *_EPOCHS), True, False),
+}
+
+
 def rows_of(kind, seed=1):
     """Header and rows of the training table: x, k and the target y."""
     rng = random.Random(seed)

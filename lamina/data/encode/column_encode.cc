@@ -4,7 +4,7 @@
 #include "lamina/data/encode/column_encode.h"
 
 #include <fmt/format.h>
-#include <omp.h>
+#include "lamina/base/openmp.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 #include "lamina/data/files/csv_records.h"
 
 #include <fmt/format.h>
-#include <omp.h>
+#include "lamina/base/openmp.h"
 
 #include <algorithm>
 #include <atomic>

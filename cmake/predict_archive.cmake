@@ -1,0 +1,21 @@
+# Makes liblamina_predict.a of objects: what lamina.h leads to in one object, of which only its functions can be seen.
+# Called with OUTPUT, OBJECTS (a file that names them), HEADER, and the tools OBJCOPY, AR, LINKER.
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(STRINGS ${HEADER} lines REGEX "lamina_[a-z_]+\\(")
+set(roots "")
+foreach(line ${lines})
+  if(line MATCHES "^[a-z].*[ *](lamina_[a-z_]+)\\(")
+    list(APPEND roots ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+list(TRANSFORM roots PREPEND "--undefined=" OUTPUT_VARIABLE kept)
+list(TRANSFORM roots PREPEND "--keep-global-symbol=" OUTPUT_VARIABLE seen)
+set(whole ${OUTPUT}.o)
+run(${LINKER} -r --gc-sections --force-group-allocation ${kept} -o ${whole} @${OBJECTS})
+run(${OBJCOPY} --strip-unneeded ${seen} ${whole})
+file(REMOVE ${OUTPUT})
+run(${AR} rcs ${OUTPUT} ${whole})
+file(REMOVE ${whole})
