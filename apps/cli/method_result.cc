@@ -48,7 +48,7 @@ void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method
         WithThousands(method["centres"].get<int64_t>()), WithThousands(method["unpruned"].get<int64_t>()),
         100 * method["growth"].get<double>());
   } else if (method.contains("growth")) {
-    Print("pruned: no neuron; fewer would make the error grow by more than --prune allows\n");
+    Print("pruned: no neuron; fewer cost more than --prune allows, or there are too few rows to tell\n");
   }
   if (method.contains("jitter")) {
     Print("the kernel was not positive definite: {:g} was added to the ridge\n", method["jitter"].get<double>());

@@ -358,14 +358,15 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   return result;
 }
 
-std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs) {
+std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs, double prune) {
   const int64_t centres = CentresOf(rows, columns, outputs);
   const bool all = centres == rows;
   const int64_t bytes = all ? KernelMachineBytes(rows, columns, outputs, /*left_out=*/false)
                             : CentresBytes(rows, columns, outputs, centres);
   const auto n = static_cast<double>(rows);
   const auto m = static_cast<double>(centres);
-  const double operations = all ? OperationsOf(rows) / 2 : 2 * n * m * m;
+  const double machine = all ? OperationsOf(rows) / 2 : 2 * n * m * m;
+  const double operations = machine + (prune > 0 ? PruningOperations(rows, machine) : 0);
   const double seconds = operations / kOperationsPerSecond;
   if (all && bytes < kBytesWorthSaying && seconds < kSecondsWorthSaying) {
     return "";

@@ -60,7 +60,7 @@ std::vector<LayerSpec> KernelLayers(const KernelKind& kind, bool scaled, int64_t
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options);
 
 /// What FitKernelNetwork() takes for so many rows, where that is worth a sentence, to be said before: "30,000 rows:
-/// 5,000 of them are the neurons ..."; else empty.
-std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs);
+/// 5,000 of them are the neurons ..."; else empty. `prune`: KernelNetworkOptions::prune.
+std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs, double prune = 0);
 
 }  // namespace lamina

@@ -173,6 +173,14 @@ std::pair<int64_t, double> EnoughCentres(const std::vector<FoldErrors>& folds, d
 
 }  // namespace
 
+double PruningOperations(int64_t rows, double machine) {
+  const auto candidates = static_cast<double>(std::min(rows, kMostCandidates));
+  // The quarters' whole machines; the sums of all five, and machines of ever more centres, together less than twice the
+  // largest.
+  const double squares = static_cast<double>(rows) * candidates * candidates;
+  return kFolds * machine * 3 / 4 + 2 * (kFolds + 1) * squares + 4 * kFolds * squares;
+}
+
 PrunedCentres PruneCentres(ConstMatrixView x, ConstMatrixView y, int64_t centres, const KernelMachine& chosen,
                            const KernelMachineOptions& options, double share) {
   PrunedCentres pruned;

@@ -10,6 +10,9 @@
 
 namespace lamina {
 
+/// Operations of PruneCentres(), carefully, where one machine of all rows takes `machine`.
+double PruningOperations(int64_t rows, double machine);
+
 struct PrunedCentres {
   std::vector<int64_t> kept;  // rows, ascending; empty: too few can go
   double growth = 0;          // of the mean squared error, as a share of it

@@ -122,10 +122,10 @@ std::string NeverLeftChance(const TrainSession& session, const TrainResult& resu
   if (best > share + kChanceMargin || share >= 1 || TellsClassesApart(session, result)) {
     return "";
   }
-  return fmt::format(
-      "the accuracy never left that of always answering '{}' ({:.2f} %): try another --learning-rate (a tenth, "
-      "ten times), more neurons or other inputs",
-      classes[name], 100 * share);
+  const bool steps = MethodFrom(session.settings()) == Method::kBackpropagation;
+  return fmt::format("the accuracy never left that of always answering '{}' ({:.2f} %): try {}other inputs",
+                     classes[name], 100 * share,
+                     steps ? "another --learning-rate (a tenth, ten times), more neurons or " : "");
 }
 
 std::string SomeNeverPredicted(const TrainSession& session, const TrainResult& result) {
@@ -187,7 +187,8 @@ std::vector<std::string> NotesOn(const TrainSession& session) {
   const bool kernels = MethodFrom(session.settings()) == Method::kKernelMachine;
   for (const std::string& note :
        {MemoryNote(size, session.model().preprocessor),
-        kernels ? KernelCostNote(train.size(), train.inputs(), train.targets.cols()) : std::string(),
+        kernels ? KernelCostNote(train.size(), train.inputs(), train.targets.cols(), session.settings().prune)
+                : std::string(),
         NewLabelsNote(session.encode_report()), session.recipe_remark()}) {
     if (!note.empty()) {
       notes.push_back(note);

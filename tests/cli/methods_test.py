@@ -171,6 +171,10 @@ class MethodsTest(CliTest):
         self.assertLess(errors[0], 1.5 * errors[1])
         few = [rows[0], *rows[1:12]]
         self.write("few.csv", few)
+        self.write("alike.csv", [["a", "b", "y"], *[[1, 2, "yes" if i % 2 else "no"] for i in range(40)]])
+        alike = self.succeed("train", "--data", "alike.csv", "--method", "rfm", "--split", "1,0,0", "--prune", "0.1").out
+        self.assertIn("pruned: no neuron", alike)
+        self.assertIn("(50.00 %): try other inputs", alike)
         self.assertIn("pruned: no neuron", self.succeed("train", "--data", "few.csv", "--method", "rfm", "--split", "1,0,0", "--prune", "0.01").out)
         for share in ("-0.1", "1.5", "nan", "much"):
             self.refuse(*run, "--prune", share, code=2, says="--prune")

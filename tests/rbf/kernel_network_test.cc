@@ -195,6 +195,8 @@ TEST(KernelNetwork, ManyRowsAreToldWhatTheyTake) {
   const std::string some = KernelCostNote(100'000, 20, 1);
   EXPECT_TRUE(Mentions(some, "of 100,000 training rows, 2,738 of them neurons,")) << some;
   EXPECT_TRUE(Mentions(some, "of memory and up to")) << some;
+  EXPECT_EQ(KernelCostNote(1000, 20, 1, 0.01), "");
+  EXPECT_TRUE(Mentions(KernelCostNote(6000, 20, 1, 0.01), "of 6,000 training rows takes"));
 }
 
 TEST(KernelNetwork, OfVeryManyRowsSomeAreCentres) {
