@@ -154,11 +154,17 @@ void WithField(S& settings, const Setting<std::remove_const_t<S>>& row, const Fn
   std::visit([&](auto member) { fn(settings.*member); }, row.field);
 }
 
-/// Calls fn(row, field) for every setting; first for those of a member `train`, which S adds its own to.
+/// Calls fn(row, field) for every setting; first for those of a member `train`, which S adds its own to: one of the
+/// same name stands in the place of that of `train`.
 template <class S, class Fn>
 void VisitSettings(S& settings, const Fn& fn) {
   if constexpr (requires { settings.train; }) {
-    VisitSettings(settings.train, fn);
+    VisitSettings(settings.train, [&](const auto& row, auto& field) {
+      const auto& own = SettingRows<std::remove_const_t<S>>();
+      if (std::none_of(own.begin(), own.end(), [&](const auto& other) { return other.name == row.name; })) {
+        fn(row, field);
+      }
+    });
   }
   for (const auto& row : SettingRows<std::remove_const_t<S>>()) {
     WithField(settings, row, [&](auto& field) { fn(row, field); });

@@ -32,8 +32,10 @@
 #include "lamina/run/result_json.h"
 #include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/settings_text.h"
+#include "python/src/best_effort.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
@@ -257,18 +259,30 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   std::vector<std::string> notes;
   std::string report;
   auto model = std::make_unique<PyModel>();
+  const auto read = [&] {
+    return table == nullptr ? ReadRawData(settings) : RawDataOf(settings, *table, test, validation);
+  };
+  BestRun best;
+  if (EffortFrom(settings) == Effort::kBest) {
+    best = TrainBest(settings, read, interrupts);
+    notes = StartNotes(*best.session);
+  }
   // What is read and encoded before the first step is of no use by itself; from then on the model so far is kept.
-  const std::unique_ptr<TrainSession> session = Interruptibly([&] {
-    auto made = table == nullptr
-                    ? std::make_unique<TrainSession>(settings)
-                    : std::make_unique<TrainSession>(settings, RawDataOf(settings, *table, test, validation));
+  const std::unique_ptr<TrainSession> session = best.session ? std::move(best.session) : Interruptibly([&] {
+    auto made =
+        table == nullptr ? std::make_unique<TrainSession>(settings) : std::make_unique<TrainSession>(settings, read());
     notes = StartNotes(*made);
     return made;
   });
   {
     const nb::gil_scoped_release unlocked;
     result = session->Run(callbacks);
-    report = ResultJson(*session, result, /*history=*/false).dump(-1, ' ', false, json::error_handler_t::replace);
+    json node = ResultJson(*session, result, /*history=*/false);
+    if (!best.cross_validation.is_null()) {
+      node["cross_validation"] = std::move(best.cross_validation);
+      result.history.stop_reason = best.stopped ? "interrupted" : result.history.stop_reason;
+    }
+    report = node.dump(-1, ' ', false, json::error_handler_t::replace);
     model->model = session->model();
   }
   interrupts.Finish();
