@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
-#include <numeric>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "lamina/base/convert.h"
@@ -18,7 +18,6 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/run/left_out_answers.h"
-#include "lamina/run/portfolio.h"
 
 namespace lamina {
 namespace {
@@ -52,18 +51,19 @@ struct PortfolioModel {
 
 class PortfolioRun {
  public:
-  PortfolioRun(const TrainSettings& settings, double limit_seconds, const RawData& raw, const Preprocessor& encoding,
-               const PortfolioCallbacks& callbacks, const std::vector<Activation>& custom)
-      : settings_(settings),
+  PortfolioRun(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
+               const PortfolioCallbacks& callbacks)
+      : settings_(data.settings),
+        raw_(data.raw),
+        encoding_(data.encoding),
+        custom_(data.custom),
         limit_seconds_(limit_seconds),
-        raw_(raw),
-        encoding_(encoding),
-        callbacks_(callbacks),
-        custom_(custom) {
-    const int64_t rows = settings.samples > 0 ? std::min(settings.samples, raw.main.train.rows) : raw.main.train.rows;
-    result_.repeats = RepeatsFor(settings, rows);
-    places_ = result_.repeats * settings.folds;
-    for (const PortfolioEntry& entry : Portfolio()) {
+        callbacks_(callbacks) {
+    const int64_t all = raw_.main.train.rows;
+    const int64_t rows = settings_.samples > 0 ? std::min(settings_.samples, all) : all;
+    result_.repeats = RepeatsFor(settings_, rows);
+    places_ = result_.repeats * settings_.folds;
+    for (const PortfolioEntry& entry : entries) {
       PortfolioModel& model = models_.emplace_back();
       model.entry = &entry;
       model.part.name = entry.name;
@@ -324,11 +324,11 @@ class PortfolioRun {
   }
 
   const TrainSettings& settings_;
-  const double limit_seconds_;
   const RawData& raw_;
   const Preprocessor& encoding_;
-  const PortfolioCallbacks& callbacks_;
   const std::vector<Activation>& custom_;
+  const double limit_seconds_;
+  const PortfolioCallbacks& callbacks_;
   const Stopwatch watch_;
   int64_t places_ = 0;
   int64_t at_once_ = 1;
@@ -366,10 +366,9 @@ nlohmann::json ToJson(std::span<const PortfolioPart> parts) {
   return node;
 }
 
-PortfolioResult TrainPortfolio(const TrainSettings& settings, double limit_seconds, const RawData& raw,
-                               const Preprocessor& encoding, const PortfolioCallbacks& callbacks,
-                               const std::vector<Activation>& custom) {
-  return PortfolioRun(settings, limit_seconds, raw, encoding, callbacks, custom).Run();
+PortfolioResult TrainPortfolio(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
+                               const PortfolioCallbacks& callbacks) {
+  return PortfolioRun(entries, data, limit_seconds, callbacks).Run();
 }
 
 }  // namespace lamina

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lamina/base/nan.h"
+#include "lamina/run/portfolio.h"
 #include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
 
@@ -45,11 +46,18 @@ struct PortfolioResult {
   std::vector<double> shares;  // one a network, together 1
 };
 
-/// settings: folds, a bag without a validation share, and nothing of network, method or training. Takes
-/// settings.threads jobs side by side, each on one thread; what comes out does not depend on how many, but for what
-/// `limit_seconds` leaves out. Throws Error.
-PortfolioResult TrainPortfolio(const TrainSettings& settings, double limit_seconds, const RawData& raw,
-                               const Preprocessor& encoding, const PortfolioCallbacks& callbacks,
-                               const std::vector<Activation>& custom = {});
+/// What the models are trained on; all outlive the call.
+struct PortfolioData {
+  /// Folds, a bag without a validation share, and nothing of network, method or training.
+  const TrainSettings& settings;
+  const RawData& raw;
+  const Preprocessor& encoding;  // of all rows
+  const std::vector<Activation>& custom;
+};
+
+/// `entries`: a network first. Takes settings.threads jobs side by side, each on one thread; what comes out does not
+/// depend on how many, but for what `limit_seconds` leaves out. Throws Error.
+PortfolioResult TrainPortfolio(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
+                               const PortfolioCallbacks& callbacks);
 
 }  // namespace lamina

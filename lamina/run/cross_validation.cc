@@ -235,9 +235,10 @@ CrossValidation BestOfPortfolio(const TrainSettings& given, const RawData& raw,
   if (callbacks.planned) {
     callbacks.planned(*result.found.encoding);
   }
-  PortfolioResult portfolio = TrainPortfolio(
-      settings, ParseTimeLimit_seconds(given.time_limit).value_or(kLimitOfBest_seconds), raw, *result.found.encoding,
-      {.part_done = callbacks.part_done, .stop_requested = callbacks.train.stop_requested}, custom);
+  PortfolioResult portfolio =
+      TrainPortfolio(Portfolio(), {settings, raw, *result.found.encoding, custom},
+                     ParseTimeLimit_seconds(given.time_limit).value_or(kLimitOfBest_seconds),
+                     {.part_done = callbacks.part_done, .stop_requested = callbacks.train.stop_requested});
   result.interrupted = portfolio.interrupted;
   if (result.interrupted) {
     return result;
