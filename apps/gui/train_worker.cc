@@ -99,18 +99,7 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
     });
   };
   callbacks.part_done = [&](const PortfolioPart& part, int64_t number, int64_t count, double) {
-    {
-      const std::lock_guard lock(mutex_);
-      stage_ = tr("Model %1 of %2").arg(number).arg(count);
-    }
-    const QString what = part.left_out.empty() ? tr("loss %1, with those before %2").arg(part.loss).arg(part.mixed)
-                                               : FromText(part.left_out);
-    results_.Post([this, line = tr("%1 of %2, %3: %4").arg(number).arg(count).arg(FromText(part.name), what)] {
-      if (state_ == RunState::kPreparing) {
-        SetState(RunState::kRunning);
-      }
-      Q_EMIT FoldDone(line);
-    });
+    TellPart(part, number, count);
   };
   CrossValidation result = CrossValidate(settings, data_->raw, callbacks);
   {
@@ -126,6 +115,22 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
   fold_count_ = std::ssize(result.folds);
   out_of_fold_ = std::move(result.evaluation);
   session_ = std::make_unique<TrainSession>(result.final_settings, data_->raw, result.found);
+}
+
+// A model of the portfolio, as its folds are: on any thread.
+void TrainWorker::TellPart(const PortfolioPart& part, int64_t number, int64_t count) {
+  {
+    const std::lock_guard lock(mutex_);
+    stage_ = tr("Model %1 of %2").arg(number).arg(count);
+  }
+  const QString what = part.left_out.empty() ? tr("loss %1, with those before %2").arg(part.loss).arg(part.mixed)
+                                             : FromText(part.left_out);
+  results_.Post([this, line = tr("%1 of %2, %3: %4").arg(number).arg(count).arg(FromText(part.name), what)] {
+    if (state_ == RunState::kPreparing) {
+      SetState(RunState::kRunning);
+    }
+    Q_EMIT FoldDone(line);
+  });
 }
 
 void TrainWorker::GoOn() {

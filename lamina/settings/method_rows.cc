@@ -27,6 +27,7 @@ std::vector<Row> EffortRows() {
               kFoldsOfBest),
           {.choices = [] { return NamesIn(kEfforts); },
            .trials = InTrials::kSame,
+           .of_one_run = true,
            .basic = "quick, normal, or best: many models together, in minutes"}),
       Row("time-limit", &S::time_limit,
           fmt::format("--effort best: begin no other model after so long (90s, 10m, 1h), and answer by those so far; "
@@ -34,7 +35,7 @@ std::vector<Row> EffortRows() {
                       kLimitOfBest_seconds),
           {.effect = [](const S& s) { return s.effort == NameOf(Effort::kBest, kEfforts); },
            .trials = InTrials::kSame,
-           .basic = "End --effort best after so long: 90s, 10m, 1h"})};
+           .of_one_run = true})};
 }
 
 // Methods whose hidden neurons are placed or drawn, and solved for.

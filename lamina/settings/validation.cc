@@ -152,7 +152,8 @@ void ValidateHidden(const TrainSettings& settings) {
   }
 }
 
-void ValidateResidual(const TrainSettings& settings) {
+void ValidateShape(const TrainSettings& settings) {
+  ValidateHidden(settings);
   if (settings.residual && !settings.layers.empty()) {
     RefuseSetting("residual", "--residual is for --hidden, and --layers is given", settings.layers,
                   "Write residual(dot-relu:64) in --layers.");
@@ -203,8 +204,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateEffort(settings);
   const ResolvedSettings resolved = Resolve(settings, /*classes=*/false);  // those of classes are no others to check
   ValidateMethod(resolved);
-  ValidateHidden(settings);
-  ValidateResidual(settings);
+  ValidateShape(settings);
   if (!settings.memory.empty()) {
     WithSetting("memory", [&] { ParseBytes(settings.memory); });
   }

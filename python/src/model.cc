@@ -233,12 +233,8 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
   return raw;
 }
 
-/// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
-/// rows as JSON, the notes on what was decided.
-nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
-                const nb::object& on_epoch, const nb::object& on_progress) {
-  TrainSettings settings = SettingsOf(texts);
-  Interrupts interrupts;
+// All of it outlives them.
+TrainCallbacks CallbacksOf(Interrupts& interrupts, const nb::object& on_epoch, const nb::object& on_progress) {
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
   callbacks.abandon_requested = callbacks.stop_requested;
@@ -255,6 +251,16 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
       });
     };
   }
+  return callbacks;
+}
+
+/// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
+/// rows as JSON, the notes on what was decided.
+nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
+                const nb::object& on_epoch, const nb::object& on_progress) {
+  TrainSettings settings = SettingsOf(texts);
+  Interrupts interrupts;
+  const TrainCallbacks callbacks = CallbacksOf(interrupts, on_epoch, on_progress);
   TrainResult result;
   std::vector<std::string> notes;
   std::string report;
