@@ -16,6 +16,7 @@
 #include "lamina/run/result_json.h"
 #include "lamina/run/resume.h"
 #include "lamina/run/session.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/validation.h"
 #include "method_result.h"
@@ -146,8 +147,12 @@ void PrintQuality(const TrainSession& session, const TrainResult& result) {
 
 void PrintResult(const TrainSession& session, const TrainResult& result) {
   if (result.history.stop_reason == "folds") {
-    Print("the mean of the {} folds' networks, each {}\n", session.model().networks(),
-          session.model().network.ShapeText());
+    const Model& model = session.model();
+    if (EffortFrom(session.settings()) == Effort::kBest) {
+      Print("{} answer together\n", Counted(model.networks(), "network{s}"));
+    } else {
+      Print("the mean of the {} folds' networks, each {}\n", model.networks(), model.network.ShapeText());
+    }
   } else if (!LearnsByGradient(session.settings())) {
     PrintMethodResult(session, result);
   } else {
@@ -233,7 +238,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
 int RunFolds(const TrainCommand& command) {
   const TrainSettings& settings = command.settings;
   if (!command.resume.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--resume goes on with one run, and --folds is several",
+    throw Error(ErrorCode::kInvalidArgument, "--resume goes on with one run, and these are several",
                 {.remedy = "Leave --resume out, or train one fold (--fold 1)."});
   }
   const bool text = !command.quiet && !command.json_output.to_stdout();
@@ -245,8 +250,13 @@ int RunFolds(const TrainCommand& command) {
   CatchInterrupts();
   const CrossValidation result = CrossValidateWithProgress(settings, raw, text);
   if (result.interrupted) {
-    PrintToStderr("lamina: interrupted after {} of {} folds; nothing was kept\n", result.folds.size(), settings.folds);
+    PrintToStderr("lamina: interrupted{}; nothing was kept\n",
+                  settings.folds > 0 ? fmt::format(" after {} of {} folds", result.folds.size(), settings.folds)
+                                     : " before the first model");
     return kExitInterrupted;
+  }
+  if (result.stopped) {
+    PrintToStderr("lamina: interrupted; the best of the models so far are kept\n");
   }
   if (text) {
     PrintCrossValidation(settings, result);
@@ -258,7 +268,7 @@ int RunFolds(const TrainCommand& command) {
   }
   TrainSession session(result.final_settings, raw, result.found);
   if (text) {
-    Print("{}\n", settings.bag ? "now all of them together" : "now on all rows");
+    Print("{}\n", result.found.networks.empty() ? "now on all rows" : "now all of them together");
   }
   return RunSession(command, session, ToJson(result));
 }
@@ -278,10 +288,12 @@ int RunTrain(const TrainCommand& command) {
   command.json_output.Check(std::move(files));
   command.pictures.Check();
   Communicator* ranks = JoinRanks(command.ranks);
-  if (settings.folds > 0 && settings.fold == 0) {
+  if (RunsOnFolds(settings)) {
     if (ranks != nullptr) {
-      throw Error(ErrorCode::kInvalidArgument, "--folds is several runs, and ranks share one",
-                  {.remedy = "Run the folds in one process, or one of them on the ranks (--fold 1)."});
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format("--{} is several runs, and ranks share one", settings.folds > 0 ? "folds" : "effort best"),
+          {.remedy = "Run them in one process, or one of the folds on the ranks (--folds 5 --fold 1)."});
     }
     return RunFolds(command);
   }

@@ -9,6 +9,8 @@
 
 #include "interrupt.h"
 #include "lamina/base/text.h"
+#include "lamina/run/portfolio.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 #include "print.h"
 #include "progress.h"
@@ -39,6 +41,37 @@ void PrintFold(const TrainSettings& settings, const FoldResult& fold) {
   std::fflush(stdout);
 }
 
+void PrintPortfolioStart(const TrainSettings& settings, const Preprocessor& encoding) {
+  const auto classes = std::ssize(encoding.targets().class_names());
+  Print("{}: effort best, {} within {}; {}, {}\n", settings.data, Counted(std::ssize(Portfolio()), "model{s}"),
+        DurationText(ParseTimeLimit_seconds(settings.time_limit).value_or(kLimitOfBest_seconds)),
+        Counted(encoding.inputs().count(), "input{s}"),
+        classes > 0 ? Counted(classes, "class{es}") : Counted(encoding.targets().count(), "target{s}"));
+  std::fflush(stdout);
+}
+
+// What a model brought.
+void PrintPart(const PortfolioPart& part, int64_t number, int64_t count, double seconds_left) {
+  const std::string place = fmt::format("{}/{} {}", number, count, part.name);
+  if (part.left_out.empty()) {
+    Print("{}: loss {:.4g} of rows left out, with those before {:.4g}; {}, {} left\n", place, part.loss, part.mixed,
+          DurationText(part.seconds), DurationText(seconds_left));
+  } else {
+    Print("{}: {}\n", place, part.left_out);
+  }
+  std::fflush(stdout);
+}
+
+void PrintShares(const std::vector<PortfolioPart>& parts) {
+  std::string text;
+  for (const PortfolioPart& part : parts) {
+    if (part.share > 0) {
+      text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", 100 * part.share, part.name);
+    }
+  }
+  Print("answer: {}\n", text);
+}
+
 }  // namespace
 
 CrossValidation CrossValidateWithProgress(const TrainSettings& settings, const RawData& raw, bool text) {
@@ -53,6 +86,8 @@ CrossValidation CrossValidateWithProgress(const TrainSettings& settings, const R
       }
       printer.emplace(session.options().epochs, isatty(STDOUT_FILENO) == 1);
     };
+    callbacks.planned = [&](const Preprocessor& encoding) { PrintPortfolioStart(settings, encoding); };
+    callbacks.part_done = &PrintPart;
     callbacks.train.progress = [&](const TrainProgress& progress) { printer->Update(progress); };
     callbacks.done = [&](const FoldResult& fold) {
       printer->Finish();
@@ -63,6 +98,9 @@ CrossValidation CrossValidateWithProgress(const TrainSettings& settings, const R
 }
 
 void PrintCrossValidation(const TrainSettings& settings, const CrossValidation& result) {
+  if (!result.portfolio.empty()) {
+    PrintShares(result.portfolio);
+  }
   size_t name = 0;
   const std::string header = "mean ± spread of the folds";
   size_t mean = header.size() - 1;  // in characters

@@ -214,6 +214,8 @@ QWidget* DataPage::MakeChoices() {
   layout->setContentsMargins(0, 0, 4, 0);
   auto* rows = new QGroupBox(tr("Rows"));
   auto* grid = new QGridLayout(rows);
+  AddField(*grid, document_, "effort");
+  AddField(*grid, document_, "time-limit");
   AddField(*grid, document_, "samples");
   AddField(*grid, document_, "random-samples");
   auto* split = new SplitEditor(document_);

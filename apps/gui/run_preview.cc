@@ -1,5 +1,6 @@
 // Counting the rows of a run before it starts.
 #include "run_preview.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 
 #include <QObject>
@@ -140,7 +141,7 @@ RunPreview PreviewRun(const TrainSettings& given, const RawData& raw, const std:
     preview.rows = counts;
   }
   preview.chosen = ChosenFor(settings, preview);
-  preview.folds = given.fold == 0 ? given.folds : 0;
+  preview.folds = EffortFrom(given) == Effort::kBest ? kFoldsOfBest : given.fold == 0 ? given.folds : 0;
   return preview;
 }
 

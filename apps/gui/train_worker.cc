@@ -8,6 +8,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/data/encode/bound_table.h"
+#include "lamina/settings/effort.h"
 #include "prediction.h"
 
 namespace lamina::gui {
@@ -62,7 +63,7 @@ void TrainWorker::Start(const TrainSettings& settings, std::shared_ptr<const Loa
     folds_.clear();
     fold_count_ = 0;
     out_of_fold_.reset();
-    if (settings.folds > 0 && settings.fold == 0) {
+    if (RunsOnFolds(settings)) {
       RunFolds(settings);
     } else {
       session_ = std::make_unique<TrainSession>(settings, data_->raw);
@@ -97,6 +98,9 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
       Q_EMIT FoldDone(line);
     });
   };
+  callbacks.part_done = [&](const PortfolioPart& part, int64_t number, int64_t count, double) {
+    TellPart(part, number, count);
+  };
   CrossValidation result = CrossValidate(settings, data_->raw, callbacks);
   {
     const std::lock_guard lock(mutex_);
@@ -108,9 +112,25 @@ void TrainWorker::RunFolds(const TrainSettings& settings) {
                 {.remedy = "Train again; the folds begin anew."});
   }
   folds_ = std::move(result.metrics);
-  fold_count_ = settings.folds;
+  fold_count_ = std::ssize(result.folds);
   out_of_fold_ = std::move(result.evaluation);
   session_ = std::make_unique<TrainSession>(result.final_settings, data_->raw, result.found);
+}
+
+// A model of the portfolio, as its folds are: on any thread.
+void TrainWorker::TellPart(const PortfolioPart& part, int64_t number, int64_t count) {
+  {
+    const std::lock_guard lock(mutex_);
+    stage_ = tr("Model %1 of %2").arg(number).arg(count);
+  }
+  const QString what = part.left_out.empty() ? tr("loss %1, with those before %2").arg(part.loss).arg(part.mixed)
+                                             : FromText(part.left_out);
+  results_.Post([this, line = tr("%1 of %2, %3: %4").arg(number).arg(count).arg(FromText(part.name), what)] {
+    if (state_ == RunState::kPreparing) {
+      SetState(RunState::kRunning);
+    }
+    Q_EMIT FoldDone(line);
+  });
 }
 
 void TrainWorker::GoOn() {

@@ -85,6 +85,7 @@ class TrainWorker : public QObject {
   void SetState(RunState state);
   std::shared_ptr<const TrainOutcome> RunSession();
   void RunFolds(const TrainSettings& settings);
+  void TellPart(const PortfolioPart& part, int64_t number, int64_t count);
   TrainCallbacks Callbacks();
 
   // Touched by the training thread only, while a run is active.

@@ -98,6 +98,7 @@ struct SettingFacts {
   bool logarithmic = false;       // the ranges that a search tries
   bool shapes_loss = false;       // losses of different ones cannot be compared
   bool reads_file = false;        // how the data file is read
+  bool of_one_run = false;        // no setting of what makes many runs by settings of its own
   bool of_columns = false;        // about the columns and rows of one data set
   bool commas = false;            // an element of the list has commas of its own
   std::vector<std::string> (*reads)(const std::string&) = nullptr;  // the files that its text names
@@ -154,11 +155,16 @@ void WithField(S& settings, const Setting<std::remove_const_t<S>>& row, const Fn
   std::visit([&](auto member) { fn(settings.*member); }, row.field);
 }
 
-/// Calls fn(row, field) for every setting; first for those of a member `train`, which S adds its own to.
+/// Calls fn(row, field) for every setting; first for those of a member `train`, which S adds its own to, but for those
+/// of one run alone.
 template <class S, class Fn>
 void VisitSettings(S& settings, const Fn& fn) {
   if constexpr (requires { settings.train; }) {
-    VisitSettings(settings.train, fn);
+    VisitSettings(settings.train, [&](const auto& row, auto& field) {
+      if (!row.of_one_run) {
+        fn(row, field);
+      }
+    });
   }
   for (const auto& row : SettingRows<std::remove_const_t<S>>()) {
     WithField(settings, row, [&](auto& field) { fn(row, field); });

@@ -14,15 +14,18 @@
 #include "lamina/base/file.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/text.h"
-#include "lamina/data/encode/category_lookup.h"
 #include "lamina/model/intervals.h"
 #include "lamina/run/method_choice.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/validation.h"
 
 namespace lamina {
 namespace {
+
+constexpr const char* kPortfolioRemark =
+    "these rows also chose the models that answer together: new rows' errors will be a little larger";
 
 // What is one run of all, and no fold's: files and the model's own numbers.
 TrainSettings SettingsOfFold(const TrainSettings& settings, int64_t fold) {
@@ -78,139 +81,6 @@ TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, s
 Preprocessor EncodingOfAll(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
   return PlanData(SettingsOfAll(settings, raw, {}), raw, custom).preprocessor;
 }
-
-// A number as the files of answers have it.
-std::string AnswerText(double value) { return fmt::format("{:.9g}", value); }
-
-class Collector {
- public:
-  Collector(const RawData& raw, const TrainSettings& settings) : table_(raw.main.train), settings_(settings) {}
-
-  /// The answers of a trained fold to its own rows.
-  std::vector<ScoredRows> Take(int64_t fold, const TrainSession& session) {
-    const Model& model = session.model();
-    const Dataset& test = session.test();
-    const Matrix raw = NetworkOutputs(model, session.backend(), test.features);
-    const Matrix outputs = InTargetUnits(model, raw);
-    if (const int64_t row = FirstNotFinite(outputs); row >= 0) {
-      throw Error(ErrorCode::kBadModel, fmt::format("an answer of fold {} is not a finite number", fold),
-                  {.file = table_.source, .line = table_.LineOf(test.rows[static_cast<size_t>(row)])});
-    }
-    out_.targets = model.preprocessor.targets().answer_names();
-    std::vector<ScoredRows> scored = ScoreDataset(model, raw, test);
-    if (scored[0].classes > 0) {
-      TakeClasses(fold, model.preprocessor.targets().class_names(), scored[0], test);
-    } else {
-      TakeValues(fold, scored, test);
-    }
-    return scored;
-  }
-
-  /// In the order of the table, also those without an answer.
-  OutOfFold Finish() {
-    const std::vector<int64_t> rows =
-        SelectRows(table_.rows, settings_.samples, settings_.random_samples, settings_.seed);
-    std::map<int64_t, OutOfFold::Row> by_row;
-    for (OutOfFold::Row& row : out_.rows) {
-      const int64_t place = row.row;
-      by_row[place] = std::move(row);
-    }
-    out_.rows.clear();
-    for (const int64_t row : rows) {
-      const auto found = by_row.find(row);
-      out_.rows.push_back(found != by_row.end() ? std::move(found->second) : OutOfFold::Row{row, 0, "", "", {}});
-      out_.rows.back().numbers.resize(out_.classes.empty() ? out_.targets.size() : out_.classes.size(), kNaN);
-    }
-    return std::move(out_);
-  }
-
-  Evaluation Evaluated(std::span<const ScoredRows> scored, const CostMatrix& costs) const {
-    return EvaluateScored(scored, out_.classes, costs);
-  }
-
-  /// All out-of-fold answers as one, classes by their places in the list of all, and their rows. Before Finish().
-  std::pair<std::vector<ScoredRows>, std::vector<int64_t>> FinishScores() {
-    std::vector<int64_t> of_table;
-    for (const OutOfFold::Row& row : out_.rows) {
-      of_table.push_back(row.row);
-    }
-    for (ScoredRows& rows : scored_) {
-      if (rows.classes == 0) {
-        continue;
-      }
-      rows.classes = std::ssize(out_.classes);
-      for (const OutOfFold::Row& row : out_.rows) {
-        for (int64_t c = 0; c < rows.classes; ++c) {
-          const double score = c < std::ssize(row.numbers) ? row.numbers[static_cast<size_t>(c)] : kNaN;
-          rows.scores.push_back(std::isnan(score) ? (rows.probabilities ? 0 : -std::numeric_limits<double>::max())
-                                                  : score);
-        }
-      }
-    }
-    return {std::move(scored_), std::move(of_table)};
-  }
-
- private:
-  int32_t ClassIndex(const std::string& name) {
-    const auto found = std::find(out_.classes.begin(), out_.classes.end(), name);
-    if (found == out_.classes.end()) {
-      out_.classes.push_back(name);
-      return static_cast<int32_t>(std::ssize(out_.classes) - 1);
-    }
-    return static_cast<int32_t>(found - out_.classes.begin());
-  }
-
-  void TakeClasses(int64_t fold, const std::vector<std::string>& names, const ScoredRows& scored, const Dataset& test) {
-    std::vector<int32_t> place;
-    place.reserve(names.size());
-    for (const std::string& name : names) {
-      place.push_back(ClassIndex(name));
-    }
-    scored_.resize(1);
-    ScoredRows& all = scored_[0];
-    all.classes = scored.classes;
-    all.target = scored.target;
-    all.probabilities = scored.probabilities;
-    const Column& target = table_.columns[static_cast<size_t>(table_.FindColumn(scored.target))];
-    const CategoryView view(target, test.rows);
-    for (size_t i = 0; i < scored.labels.size(); ++i) {
-      OutOfFold::Row row{test.rows[i], fold, "", names[static_cast<size_t>(scored.predicted[i])], {}};
-      const int32_t label = scored.labels[i];
-      row.truth =
-          label >= 0 ? names[static_cast<size_t>(label)] : view.names()[static_cast<size_t>(view.Code(test.rows[i]))];
-      row.numbers.assign(out_.classes.size(), kNaN);
-      for (size_t c = 0; c < names.size(); ++c) {
-        row.numbers[static_cast<size_t>(place[c])] = scored.Score(static_cast<int64_t>(i), static_cast<int64_t>(c));
-      }
-      all.labels.push_back(label < 0 ? -1 : place[static_cast<size_t>(label)]);
-      all.predicted.push_back(place[static_cast<size_t>(scored.predicted[i])]);
-      out_.rows.push_back(std::move(row));
-    }
-  }
-
-  void TakeValues(int64_t fold, const std::vector<ScoredRows>& scored, const Dataset& test) {
-    scored_.resize(scored.size());
-    for (size_t i = 0; i < test.rows.size(); ++i) {
-      OutOfFold::Row row{test.rows[i], fold, "", "", {}};
-      for (const ScoredRows& target : scored) {
-        row.truth += (row.truth.empty() ? "" : ",") + AnswerText(target.truth[i]);
-        row.numbers.push_back(target.answers[i]);
-      }
-      out_.rows.push_back(std::move(row));
-    }
-    for (size_t j = 0; j < scored.size(); ++j) {
-      scored_[j].target = scored[j].target;
-      scored_[j].level = scored[j].level;
-      scored_[j].truth.insert(scored_[j].truth.end(), scored[j].truth.begin(), scored[j].truth.end());
-      scored_[j].answers.insert(scored_[j].answers.end(), scored[j].answers.begin(), scored[j].answers.end());
-    }
-  }
-
-  const Table& table_;
-  const TrainSettings& settings_;
-  OutOfFold out_;
-  std::vector<ScoredRows> scored_;
-};
 
 std::vector<MetricSpread> SpreadsOf(std::span<const MetricValue> all, std::span<const FoldResult> folds) {
   std::vector<MetricSpread> spreads;
@@ -291,7 +161,7 @@ FoldResult ResultOf(int64_t fold, const TrainSession& session, const TrainResult
 }
 
 // Metrics and remarks by all rows, each answered by the model that has not seen it.
-void JudgeAll(const TrainSettings& settings, Collector& collector, CrossValidation& result) {
+void JudgeAll(const TrainSettings& settings, OutOfFoldCollector& collector, CrossValidation& result) {
   std::tie(result.scored, result.scored_rows) = collector.FinishScores();
   const std::vector<ScoredRows>& all = result.scored;
   const std::vector<Metric> metrics = MetricsFor(settings.metrics, all[0].classes > 0, LevelsOf(all));
@@ -303,11 +173,86 @@ void JudgeAll(const TrainSettings& settings, Collector& collector, CrossValidati
   }
   result.out_of_fold = collector.Finish();
   result.remarks = RareClasses(result.out_of_fold, settings.folds);
-  if (settings.bag && LearnsByGradient(settings) && settings.split.size() == 3 && settings.split[1] == 0) {
+  if (!result.portfolio.empty()) {
+    result.remarks.emplace_back(kPortfolioRemark);
+  } else if (settings.bag && LearnsByGradient(settings) && settings.split.size() == 3 && settings.split[1] == 0) {
     result.remarks.emplace_back(
         "the rows of a fold also told its network's best epoch: its figures are a little better than new rows' will "
         "be");
   }
+}
+
+void Conclude(const TrainSettings& settings, CrossValidation& result) {
+  result.found.cross_validation = ToJson(result);
+  if (!settings.out_of_fold.empty()) {
+    WriteFileAtomically(settings.out_of_fold, result.out_of_fold.Csv());
+  }
+}
+
+// The folds that the portfolio's models are trained on, with nothing decided but the task.
+TrainSettings SettingsOfPortfolio(const TrainSettings& given, const RawData& raw) {
+  if (raw.main.train.is_image) {
+    RefuseSetting("effort", "--effort best is for tables, and these are images", given.effort,
+                  "Leave --effort out, or use lamina search --ensemble.");
+  }
+  TrainSettings settings = given;
+  settings.effort = NameOf(Effort::kNormal, kEfforts);
+  settings.time_limit = "";
+  settings.folds = kFoldsOfBest;
+  settings.bag = true;
+  settings.split = {1, 0, 0};
+  settings.task = TaskOf(given, raw) == Task::kClassification ? "classification" : "regression";
+  return settings;
+}
+
+// Folds of the models' mix, which nobody trained as such.
+void JudgePortfolio(const TrainSettings& settings, const RawData& raw, const PortfolioResult& portfolio,
+                    CrossValidation& result) {
+  OutOfFoldCollector collector(raw, settings);
+  int64_t rows = 0;
+  for (const Dataset& test : portfolio.tests) {
+    rows += std::ssize(test.rows);
+  }
+  for (size_t f = 0; f < portfolio.tests.size(); ++f) {
+    FoldResult fold;
+    fold.fold = static_cast<int64_t>(f) + 1;
+    fold.test_rows = fold.validation_rows = std::ssize(portfolio.tests[f].rows);
+    fold.train_rows = rows - fold.test_rows;
+    const std::vector<ScoredRows> scored =
+        collector.Take(fold.fold, portfolio.model, portfolio.tests[f], portfolio.answers[f]);
+    fold.metrics =
+        MeasureMetrics(MetricsFor(settings.metrics, scored[0].classes > 0, LevelsOf(scored)), scored, {.resamples = 0});
+    result.folds.push_back(std::move(fold));
+  }
+  JudgeAll(settings, collector, result);
+}
+
+CrossValidation BestOfPortfolio(const TrainSettings& given, const RawData& raw,
+                                const CrossValidationCallbacks& callbacks, const std::vector<Activation>& custom) {
+  const TrainSettings settings = SettingsOfPortfolio(given, raw);
+  CrossValidation result;
+  result.found.encoding = EncodingOfAll(settings, raw, custom);
+  if (callbacks.planned) {
+    callbacks.planned(*result.found.encoding);
+  }
+  PortfolioResult portfolio =
+      TrainPortfolio(Portfolio(), {settings, raw, *result.found.encoding, custom},
+                     ParseTimeLimit_seconds(given.time_limit).value_or(kLimitOfBest_seconds),
+                     {.part_done = callbacks.part_done, .stop_requested = callbacks.train.stop_requested});
+  result.interrupted = portfolio.interrupted;
+  if (result.interrupted) {
+    return result;
+  }
+  result.stopped = portfolio.stopped;
+  result.portfolio = std::move(portfolio.parts);
+  JudgePortfolio(settings, raw, portfolio, result);
+  result.found.networks = std::move(portfolio.networks);
+  result.found.shares = std::move(portfolio.shares);
+  result.final_settings = given;
+  result.final_settings.task = settings.task;
+  result.final_settings.out_of_fold = "";
+  Conclude(given, result);
+  return result;
 }
 
 }  // namespace
@@ -316,10 +261,13 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
                               const std::vector<Activation>& custom) {
   ValidateSettings(given, custom);
   CheckTrainOutputs(given, custom);
+  if (EffortFrom(given) == Effort::kBest) {
+    return BestOfPortfolio(given, raw, callbacks, custom);
+  }
   const TrainSettings settings = WithTaskAndRecipe(given, raw);
   CrossValidation result;
   result.found.encoding = settings.bag ? std::optional(EncodingOfAll(settings, raw, custom)) : std::nullopt;
-  Collector collector(raw, settings);
+  OutOfFoldCollector collector(raw, settings);
   double log_temperature = 0;
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
     TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
@@ -331,7 +279,9 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
       result.interrupted = true;
       return result;
     }
-    const std::vector<ScoredRows> scored = collector.Take(fold, session);
+    const std::vector<ScoredRows> scored =
+        collector.Take(fold, session.model(), session.test(),
+                       NetworkOutputs(session.model(), session.backend(), session.test().features));
     if (settings.bag) {
       RefuseNearest(session.model(), "--bag");
       result.found.networks.push_back(session.model().network);
@@ -348,37 +298,8 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
     result.found.temperature = std::exp(log_temperature / static_cast<double>(settings.folds));
   }
   result.final_settings = SettingsOfAll(settings, raw, result.folds);
-  result.found.cross_validation = ToJson(result);
-  if (!settings.out_of_fold.empty()) {
-    WriteFileAtomically(settings.out_of_fold, result.out_of_fold.Csv());
-  }
+  Conclude(settings, result);
   return result;
-}
-
-std::string OutOfFold::Csv() const {
-  std::string text = "row,fold";
-  for (const std::string& target : targets) {
-    text += "," + CsvField(target);
-  }
-  for (const std::string& target : classes.empty() ? targets : std::vector<std::string>()) {
-    text += "," + CsvField(targets.size() == 1 ? "predicted" : "predicted_" + target);
-  }
-  text += classes.empty() ? "" : ",predicted";
-  for (const std::string& name : classes) {
-    text += "," + CsvField("p_" + name);
-  }
-  text += '\n';
-  for (const Row& row : rows) {
-    const bool values = classes.empty();
-    text += fmt::format("{},{},", row.row, row.fold > 0 ? std::to_string(row.fold) : "");
-    text += values ? (row.fold > 0 ? row.truth : std::string(targets.size() - 1, ','))
-                   : CsvField(row.truth) + "," + CsvField(row.predicted);
-    for (const double number : row.numbers) {
-      text += std::isnan(number) ? "," : "," + AnswerText(number);
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 }  // namespace lamina

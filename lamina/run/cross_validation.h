@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "lamina/model/metric.h"
+#include "lamina/run/best_effort.h"
+#include "lamina/run/out_of_fold.h"
 #include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
 
@@ -43,23 +45,6 @@ struct MetricSpread {
   std::string Text() const;
 };
 
-/// The answer to every row by the model that has not seen it. Rows that no fold tests have none.
-struct OutOfFold {
-  struct Row {
-    int64_t row = 0;   // of the table
-    int64_t fold = 0;  // 0: none
-    std::string truth;
-    std::string predicted;
-    std::vector<double> numbers;  // classes: one output a class, NaN where its model does not know it; values: answers
-  };
-  std::vector<std::string> targets;
-  std::vector<std::string> classes;  // of all folds' models; empty for values
-  std::vector<Row> rows;             // ascending
-
-  /// row,fold,TARGET,predicted,p_CLASS,... or row,fold,TARGET,...,predicted_TARGET,...
-  std::string Csv() const;
-};
-
 struct CrossValidation {
   std::vector<FoldResult> folds;
   std::vector<MetricSpread> metrics;
@@ -69,6 +54,9 @@ struct CrossValidation {
   Evaluation evaluation;             // of all those answers together; without a loss
   std::vector<std::string> remarks;  // classes that are rarer than folds
   bool interrupted = false;          // and nothing of use
+  // Of --effort best:
+  bool stopped = false;  // before its end: the best of what had come to an end
+  std::vector<PortfolioPart> portfolio;
   FoundByFolds found;
   TrainSettings final_settings;  // of the model on all rows
 };
@@ -77,10 +65,13 @@ struct CrossValidation {
 struct CrossValidationCallbacks {
   std::function<void(int64_t fold, const TrainSession& session)> started;
   std::function<void(const FoldResult& fold)> done;
+  // Of --effort best, which has no such folds: PortfolioCallbacks.
+  std::function<void(const Preprocessor& encoding)> planned;
+  std::function<void(const PortfolioPart& part, int64_t number, int64_t count, double seconds_left)> part_done;
   TrainCallbacks train;  // of each fold
 };
 
-/// Trains settings.folds models on `raw` and writes settings.out_of_fold. Throws Error.
+/// Trains settings.folds models on `raw`, or those of --effort best, and writes settings.out_of_fold. Throws Error.
 CrossValidation CrossValidate(const TrainSettings& settings, const RawData& raw,
                               const CrossValidationCallbacks& callbacks, const std::vector<Activation>& custom = {});
 

@@ -46,7 +46,11 @@ json ToJson(const CrossValidation& result) {
     node["undefined_folds"] = spread.undefined;
     metrics.push_back(std::move(node));
   }
-  return {{"folds", std::move(folds)}, {"metrics", std::move(metrics)}, {"remarks", result.remarks}};
+  json node = {{"folds", std::move(folds)}, {"metrics", std::move(metrics)}, {"remarks", result.remarks}};
+  if (!result.portfolio.empty()) {
+    node["portfolio"] = ToJson(std::span(result.portfolio));
+  }
+  return node;
 }
 
 }  // namespace lamina

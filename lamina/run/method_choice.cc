@@ -5,6 +5,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
@@ -14,9 +15,9 @@ namespace {
 
 // Those that say nothing about a network, its steps, or rows that are watched while it learns.
 bool LeavesMethodOpen(const TrainSettings& settings, const RawData& raw) {
-  return settings.method == kAutoText && settings.recipe == kAutoText && settings.backend != "cuda" &&
-         settings.memory.empty() && !settings.bag && !settings.calibrate && !settings.intervals &&
-         !raw.main.train.is_image;
+  return EffortFrom(settings) != Effort::kBest && settings.method == kAutoText && settings.recipe == kAutoText &&
+         settings.backend != "cuda" && settings.memory.empty() && !settings.bag && !settings.calibrate &&
+         !settings.intervals && !raw.main.train.is_image;
 }
 
 TrainSettings AsKernelMachine(const TrainSettings& settings, const RawData& raw) {
@@ -32,7 +33,8 @@ TrainSettings AsKernelMachine(const TrainSettings& settings, const RawData& raw)
 
 }  // namespace
 
-MethodChoice ChooseMethod(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom) {
+MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
+  const TrainSettings settings = WithQuick(given);
   const bool images = raw.main.train.is_image;
   MethodChoice network{settings, RecipeRemark(settings, images)};
   network.settings.recipe = RecipeFor(settings, images);

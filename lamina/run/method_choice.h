@@ -14,9 +14,9 @@ struct MethodChoice {
   std::string remark;      // one line for the user about what was chosen, or empty
 };
 
-/// Methods and recipes that are named stay. So does a network where a setting is given that a kernel machine does not
-/// read. Where a kernel machine is chosen and no --split is given, validation rows train, too: it leaves rows out
-/// itself.
+/// Effort quick is spelt out. Methods and recipes that are named stay. So does a network where a setting is given that
+/// a kernel machine does not read. Where a kernel machine is chosen and no --split is given, validation rows train,
+/// too: it leaves rows out itself.
 MethodChoice ChooseMethod(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom = {});
 
 }  // namespace lamina

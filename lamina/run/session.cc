@@ -33,6 +33,7 @@
 #include "lamina/run/start_model.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/centres.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/embedding.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -164,6 +165,10 @@ void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
 void TrainSession::CheckSettings(const RunOrigin& origin) {
   TrainSettings checked = settings_;
   checked.bag = checked.bag && !origin.is_bag();
+  if (EffortFrom(settings_) == Effort::kBest && (!found_ || found_->networks.empty())) {
+    RefuseSetting("effort", "--effort best is many runs, and this makes one", settings_.effort,
+                  "Use lamina train, which makes them all.");
+  }
   ValidateSettings(checked, custom_);
   if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
@@ -278,7 +283,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
   const double exchanged_before = ranks_ == nullptr ? 0 : ranks_->exchange_seconds();
   if (found_ && !found_->networks.empty()) {
-    AnswerTogether(found_->networks, model_);
+    AnswerTogether(found_->networks, found_->shares, model_);
     result.history.stop_reason = "folds";
   } else {
     result.history = LearnsByGradient(settings_)

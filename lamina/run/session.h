@@ -43,9 +43,10 @@ struct FoundByFolds {
   std::optional<double> temperature;         // of --calibrate
   std::optional<AnswerIntervals> intervals;  // of --intervals
   nlohmann::json cross_validation;           // kept in the model's "training"
-  // Of --bag:
+  // Of --bag and --effort best:
   std::optional<Preprocessor> encoding;  // that of all rows, instead of the training rows'
-  std::vector<Network> networks;         // their mean answers, nothing is trained
+  std::vector<Network> networks;         // they answer together, nothing is trained
+  std::vector<double> shares;            // of each; empty: equal ones
 };
 
 class TrainSession {

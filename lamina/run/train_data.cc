@@ -276,10 +276,12 @@ Model BuildModel(const ResolvedSettings& settings, const TrainData& data, std::s
   return model;
 }
 
-void AnswerTogether(const std::vector<Network>& networks, Model& model) {
+void AnswerTogether(const std::vector<Network>& networks, const std::vector<double>& shares, Model& model) {
   model.network = networks.front();
   model.others.assign(networks.begin() + 1, networks.end());
-  model.shares.assign(networks.size(), 1.0 / static_cast<double>(networks.size()));
+  if (networks.size() > 1) {
+    model.shares = shares.empty() ? std::vector(networks.size(), 1.0 / static_cast<double>(networks.size())) : shares;
+  }
   model.training["bag"] = networks.size();
   if (const Verdict verdict = CheckEnsemble(model); !verdict) {
     throw Error(ErrorCode::kUnsupported, "the folds' networks cannot answer together: " + verdict.reason,

@@ -73,8 +73,9 @@ inline TrainRows RowsOf(const TrainData& data) {
 /// The network for the data, with first weights and without training: a model that answers at random. Throws Error.
 Model BuildModel(const ResolvedSettings& settings, const TrainData& data, std::span<const Activation> custom = {});
 
-/// Makes `model` answer the mean of networks on its encoding. Throws Error(kUnsupported) where they cannot be added.
-void AnswerTogether(const std::vector<Network>& networks, Model& model);
+/// Makes `model` answer by networks on its encoding, by their shares (empty: equal ones). Throws Error(kUnsupported)
+/// where they cannot be added.
+void AnswerTogether(const std::vector<Network>& networks, const std::vector<double>& shares, Model& model);
 
 /// Encoded data for many trainings: what they have in common is read and encoded once. Those that differ in what their
 /// networks answer with (loss, activations) share inputs and have targets of their own. Files stay in memory; encoded

@@ -14,6 +14,7 @@
 #include "lamina/run/command_line.h"
 #include "lamina/run/session.h"
 #include "lamina/search/search_space.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 
@@ -25,6 +26,10 @@ void ValidateFiles(const SearchSettings& settings) {
   if (!train.checkpoint.empty() || train.checkpoint_epochs > 0) {
     RefuseSetting("checkpoint", "--checkpoint is of one training; a search keeps its state with --state FOLDER",
                   train.checkpoint);
+  }
+  if (EffortFrom(train) != Effort::kNormal) {
+    RefuseSetting("effort", "--effort is of one training; a search has --recipe and --vary", train.effort,
+                  "Use lamina train, or leave it out.");
   }
   if (!train.start_from.empty()) {
     RefuseSetting("start-from", "--start-from is of one training", train.start_from, "Use lamina train.");
@@ -136,24 +141,12 @@ nlohmann::json ToJson(const SearchSettings& settings) {
 std::string SearchCommandLine(const SearchSettings& settings) {
   const nlohmann::json values = ToJson(settings);
   const nlohmann::json defaults = ToJson(SearchSettings());
-  return "lamina search" + FlagsText<TrainSettings>(values, defaults) + FlagsText<SearchSettings>(values, defaults);
+  return "lamina search" + FlagsText<TrainSettings>(ToJson(settings.train), ToJson(TrainSettings())) +
+         FlagsText<SearchSettings>(values, defaults);
 }
 
 std::optional<double> TimeLimit_seconds(const SearchSettings& settings) {
-  const std::string_view text = Trim(settings.time_limit);
-  if (text.empty()) {
-    return std::nullopt;
-  }
-  constexpr std::pair<char, double> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
-  const auto* const unit =
-      std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& known) { return known.first == text.back(); });
-  const bool has_unit = unit != std::end(kUnits);
-  const double number = ParseNumber(has_unit ? text.substr(0, text.size() - 1) : text);
-  if (!(number > 0) || !std::isfinite(number)) {
-    RefuseSetting("time-limit", "--time-limit is a length of time above 0", settings.time_limit,
-                  "For example 90s, 10m or 1h.");
-  }
-  return number * (has_unit ? unit->second : 1);
+  return ParseTimeLimit_seconds(settings.time_limit);
 }
 
 int64_t FoldsOfCheck(const SearchSettings& settings, int64_t rows) {

@@ -11,6 +11,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/recipe.h"
@@ -173,7 +174,9 @@ SplitOptions SplitOptionsFrom(const TrainSettings& settings, bool test_given, bo
   options.seed = settings.seed;
   options.stratify = settings.stratify;
   std::vector<double> shares = settings.split;
-  if (shares.empty()) {
+  if (shares.empty() && EffortFrom(settings) == Effort::kBest) {
+    shares = {1, 0, 0};
+  } else if (shares.empty()) {
     shares = test_given || settings.folds > 0 ? std::vector<double>{5.0 / 6.0, 1.0 / 6.0, 0.0}
                                               : std::vector<double>{0.6, 0.2, 0.2};
     if (validation_given) {

@@ -37,7 +37,7 @@ const std::vector<MethodReadsRow>& ReadsTable() {
   return table;
 }
 
-constexpr std::string_view kReadByAll[] = {"method", "dtype", "seed"};
+constexpr std::string_view kReadByAll[] = {"effort", "time-limit", "method", "dtype", "seed"};
 // Of the other groups, what only some methods read.
 constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values", "monitor"};
 constexpr std::string_view kOfFiles[] = {"checkpoint", "checkpoint-epochs"};

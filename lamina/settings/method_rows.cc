@@ -5,6 +5,7 @@
 
 #include "lamina/base/text.h"
 #include "lamina/settings/centres.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 
 namespace lamina {
@@ -13,6 +14,29 @@ namespace {
 
 using S = TrainSettings;
 using Row = Setting<S>;
+
+// For people who know none of the others.
+std::vector<Row> EffortRows() {
+  return {
+      Row("effort", &S::effort,
+          fmt::format(
+              "How long the best answer may be looked for, instead of all settings of network, method and training: "
+              "quick, one network in tenths of a second; normal, what --method auto takes; best, a portfolio of "
+              "networks, kernel machines and others on {} folds, which answer together by what they say to rows "
+              "left out",
+              kFoldsOfBest),
+          {.choices = [] { return NamesIn(kEfforts); },
+           .trials = InTrials::kSame,
+           .of_one_run = true,
+           .basic = "quick, normal, or best: many models together, in minutes"}),
+      Row("time-limit", &S::time_limit,
+          fmt::format("--effort best: begin no other model after so long (90s, 10m, 1h), and answer by those so far; "
+                      "not given: {:g}s",
+                      kLimitOfBest_seconds),
+          {.effect = [](const S& s) { return s.effort == NameOf(Effort::kBest, kEfforts); },
+           .trials = InTrials::kSame,
+           .of_one_run = true})};
+}
 
 // Methods whose hidden neurons are placed or drawn, and solved for.
 std::vector<Row> NeuronRows() {
@@ -112,7 +136,8 @@ std::vector<Row> StartModelRows() {
 }  // namespace
 
 std::vector<Row> MethodRows() {
-  return JoinGroups<S>({{kMethodGroup, NeuronRows()},
+  return JoinGroups<S>({{kMethodGroup, EffortRows()},
+                        {kMethodGroup, NeuronRows()},
                         {kMethodGroup, KernelRows()},
                         {kMethodGroup, NeighbourRows()},
                         {kMethodGroup, StartModelRows()}});

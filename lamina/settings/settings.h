@@ -103,6 +103,8 @@ struct TrainSettings {
   std::string dtype = "f32";
   std::string precision = "exact";
   // method
+  std::string effort = "normal";  // effort.h
+  std::string time_limit;         // of effort best; empty: kLimitOfBest_seconds
   std::string method = "auto";
   std::string neuron = "auto";
   std::optional<double> radius;

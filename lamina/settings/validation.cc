@@ -11,6 +11,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/model/metric.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -34,12 +35,15 @@ void ValidateSplit(const TrainSettings& settings) {
 }
 
 void ValidateFolds(const TrainSettings& settings) {
-  if (settings.folds == 0) {
+  if (settings.folds == 0 && !RunsOnFolds(settings)) {
     for (const char* name : {"fold", "bag", "out-of-fold"}) {
       if (SettingText(settings, name) != SettingText(TrainSettings(), name)) {
         RefuseSetting(name, fmt::format("--{} needs --folds", name), "", "Give --folds 5, for example.");
       }
     }
+    return;
+  }
+  if (settings.folds == 0) {
     return;
   }
   if (settings.fold > settings.folds) {
@@ -148,7 +152,8 @@ void ValidateHidden(const TrainSettings& settings) {
   }
 }
 
-void ValidateResidual(const TrainSettings& settings) {
+void ValidateShape(const TrainSettings& settings) {
+  ValidateHidden(settings);
   if (settings.residual && !settings.layers.empty()) {
     RefuseSetting("residual", "--residual is for --hidden, and --layers is given", settings.layers,
                   "Write residual(dot-relu:64) in --layers.");
@@ -196,10 +201,10 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
     }
   }
   CheckSettingRows(settings);
+  ValidateEffort(settings);
   const ResolvedSettings resolved = Resolve(settings, /*classes=*/false);  // those of classes are no others to check
   ValidateMethod(resolved);
-  ValidateHidden(settings);
-  ValidateResidual(settings);
+  ValidateShape(settings);
   if (!settings.memory.empty()) {
     WithSetting("memory", [&] { ParseBytes(settings.memory); });
   }

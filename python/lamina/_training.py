@@ -77,7 +77,7 @@ class TrainResult:
     model : Model
     history : History
     stop_reason : str
-        "epochs", "early_stopping", "converged" (L-BFGS) or "interrupted".
+        "epochs", "early_stopping", "converged" (L-BFGS), "folds" (effort="best") or "interrupted".
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
     report : dict
@@ -137,8 +137,8 @@ def train(
     on_progress : callable, optional
         Called some times a second with epoch, epochs, step, steps.
     **settings
-        Every setting of ``lamina train`` by its name, with ``_`` for ``-``: hidden=[64, 32], epochs=20,
-        learning_rate=0.01, model="out.safetensors", ... ``lamina.settings()`` lists them.
+        Every setting of ``lamina train`` by its name, with ``_`` for ``-``: effort="best", time_limit="60s",
+        hidden=[64, 32], epochs=20, learning_rate=0.01, model="out.safetensors", ... ``lamina.settings()`` lists them.
 
     Returns
     -------

@@ -33,8 +33,10 @@
 #include "lamina/run/result_json.h"
 #include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/settings_text.h"
+#include "python/src/best_effort.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
@@ -249,12 +251,8 @@ RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyT
   return raw;
 }
 
-/// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
-/// rows as JSON, the notes on what was decided.
-nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
-                const nb::object& on_epoch, const nb::object& on_progress) {
-  TrainSettings settings = SettingsOf(texts);
-  Interrupts interrupts;
+// All of it outlives them.
+TrainCallbacks CallbacksOf(Interrupts& interrupts, const nb::object& on_epoch, const nb::object& on_progress) {
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return interrupts.Stop(); };
   callbacks.abandon_requested = callbacks.stop_requested;
@@ -271,22 +269,44 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
       });
     };
   }
+  return callbacks;
+}
+
+/// `table` null: settings.data is read. Returns the model, the epochs, why training ended, the evaluation of the test
+/// rows as JSON, the notes on what was decided.
+nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, const PyTable* validation,
+                const nb::object& on_epoch, const nb::object& on_progress) {
+  TrainSettings settings = SettingsOf(texts);
+  Interrupts interrupts;
+  const TrainCallbacks callbacks = CallbacksOf(interrupts, on_epoch, on_progress);
   TrainResult result;
   std::vector<std::string> notes;
   std::string report;
   auto model = std::make_unique<PyModel>();
+  const auto read = [&] {
+    return table == nullptr ? ReadRawData(settings) : RawDataOf(settings, *table, test, validation);
+  };
+  BestRun best;
+  if (EffortFrom(settings) == Effort::kBest) {
+    best = TrainBest(settings, read, interrupts);
+    notes = StartNotes(*best.session);
+  }
   // What is read and encoded before the first step is of no use by itself; from then on the model so far is kept.
-  const std::unique_ptr<TrainSession> session = Interruptibly([&] {
-    auto made = table == nullptr
-                    ? std::make_unique<TrainSession>(settings)
-                    : std::make_unique<TrainSession>(settings, RawDataOf(settings, *table, test, validation));
+  const std::unique_ptr<TrainSession> session = best.session ? std::move(best.session) : Interruptibly([&] {
+    auto made =
+        table == nullptr ? std::make_unique<TrainSession>(settings) : std::make_unique<TrainSession>(settings, read());
     notes = StartNotes(*made);
     return made;
   });
   {
     const nb::gil_scoped_release unlocked;
     result = session->Run(callbacks);
-    report = ResultJson(*session, result, /*history=*/false).dump(-1, ' ', false, json::error_handler_t::replace);
+    json node = ResultJson(*session, result, /*history=*/false);
+    if (!best.cross_validation.is_null()) {
+      node["cross_validation"] = std::move(best.cross_validation);
+      result.history.stop_reason = best.stopped ? "interrupted" : result.history.stop_reason;
+    }
+    report = node.dump(-1, ' ', false, json::error_handler_t::replace);
     model->model = session->model();
   }
   interrupts.Finish();

@@ -1,0 +1,27 @@
+// Ensemble selection: which models answer together, by their answers to rows that they have not learnt from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+
+namespace lamina {
+
+/// Which networks answer together.
+struct EnsembleChoice {
+  std::vector<int64_t> counts;  // how often each was chosen
+  double loss = 0;              // of the mean answer
+  double alone = 0;             // the least of one network
+};
+
+/// Ensemble selection (Caruana, Niculescu-Mizil, Crew and Ksikes 2004): again and again the network is added, one may
+/// be more than once, whose addition leaves the least loss of the mean answer; the shortest row of them with the least
+/// loss is kept. `answers`: of each network to the same rows (rows × outputs, one type); at most `most` different ones;
+/// of equal losses that of lower index, `rounds` times. A loss that is NaN is the worst.
+EnsembleChoice ChooseEnsemble(std::span<const Matrix> answers, int64_t most,
+                              const std::function<double(const Matrix&)>& loss_of, int rounds = 50);
+
+}  // namespace lamina

@@ -1,0 +1,374 @@
+// Jobs (a model on a fold) side by side, their answers put together in the order of the portfolio, and the selection.
+#include "lamina/run/best_effort.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <thread>
+
+#include "lamina/base/convert.h"
+#include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
+#include "lamina/base/text.h"
+#include "lamina/base/timing.h"
+#include "lamina/run/left_out_answers.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kShareOfFirst = 0.9;  // of the time, which the first model's folds may take
+constexpr uint64_t kSeedsApart = 1'000'003;
+constexpr auto kLook = std::chrono::milliseconds(20);
+
+// Of few rows one cut into folds says little.
+int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
+  constexpr int64_t kFew = 300;
+  constexpr int64_t kSome = 1000;
+  if (settings.random_samples && settings.samples > 0) {  // the seed draws them
+    return 1;
+  }
+  return rows <= kFew ? 3 : rows <= kSome ? 2 : 1;
+}
+
+struct PortfolioJob {
+  size_t entry = 0;
+  int64_t place = 0;  // repeats × folds of them
+};
+
+struct PortfolioModel {
+  const PortfolioEntry* entry = nullptr;
+  std::vector<TrainedFold> folds;
+  int64_t left = 0;  // of its jobs
+  PortfolioPart part;
+  double temperature = 1;
+};
+
+class PortfolioRun {
+ public:
+  PortfolioRun(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
+               const PortfolioCallbacks& callbacks)
+      : settings_(data.settings),
+        raw_(data.raw),
+        encoding_(data.encoding),
+        custom_(data.custom),
+        limit_seconds_(limit_seconds),
+        callbacks_(callbacks) {
+    const int64_t all = raw_.main.train.rows;
+    const int64_t rows = settings_.samples > 0 ? std::min(settings_.samples, all) : all;
+    result_.repeats = RepeatsFor(settings_, rows);
+    places_ = result_.repeats * settings_.folds;
+    for (const PortfolioEntry& entry : entries) {
+      PortfolioModel& model = models_.emplace_back();
+      model.entry = &entry;
+      model.part.name = entry.name;
+      model.part.settings = entry.settings;
+      model.left = places_;
+      model.folds.resize(static_cast<size_t>(places_));
+      if (entry.most_rows > 0 && rows > entry.most_rows) {
+        model.part.left_out = fmt::format("more than {} rows", WithThousands(entry.most_rows));
+      }
+    }
+  }
+
+  PortfolioResult Run() {
+    at_once_ = settings_.threads > 0 ? settings_.threads : std::max(1, QueryHardware().logical_cores);
+    std::vector<std::thread> others;
+    for (int64_t i = 1; i < at_once_; ++i) {
+      ++running_;
+      others.emplace_back([this] {
+        Work(/*main=*/false);
+        --running_;
+      });
+    }
+    Work(/*main=*/true);
+    while (running_ > 0) {
+      AskUser();
+      std::this_thread::sleep_for(kLook);
+    }
+    for (std::thread& thread : others) {
+      thread.join();
+    }
+    if (failure_ != nullptr) {
+      std::rethrow_exception(failure_);
+    }
+    FinishRest();
+    if (finished_.empty() || finished_.front() != 0) {
+      result_.interrupted = true;
+      return std::move(result_);
+    }
+    result_.stopped = stopped_;
+    Join(rows_.Choose(chosen_).counts);
+    AnswerTests();
+    for (PortfolioModel& model : models_) {
+      result_.parts.push_back(std::move(model.part));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool classes() const { return encoding_.targets().task() == Task::kClassification; }
+  bool IsOver() const { return watch_.Elapsed_seconds() >= limit_seconds_; }
+
+  void AskUser() {
+    if (callbacks_.stop_requested && !stopped_ && callbacks_.stop_requested()) {
+      stopped_ = true;
+    }
+  }
+
+  // A fold of the first model has its part of the time: what it has learnt by then is kept.
+  double EndOf(const PortfolioJob& job) const {
+    const int64_t turns = (places_ + at_once_ - 1) / at_once_;
+    return job.entry > 0 ? limit_seconds_
+                         : kShareOfFirst * limit_seconds_ * static_cast<double>(job.place / at_once_ + 1) /
+                               static_cast<double>(turns);
+  }
+
+  std::optional<PortfolioJob> NextJob() {
+    const std::lock_guard lock(mutex_);
+    while (next_.entry < models_.size()) {
+      const bool ends = stopped_ || failure_ != nullptr || (next_.entry > 0 && IsOver());
+      if (ends) {
+        return std::nullopt;
+      }
+      if (models_[next_.entry].part.left_out.empty() && next_.place < places_) {
+        return PortfolioJob{next_.entry, next_.place++};
+      }
+      next_ = {next_.entry + 1, 0};
+    }
+    return std::nullopt;
+  }
+
+  void Work(bool main) {
+    try {
+      while (const std::optional<PortfolioJob> job = NextJob()) {
+        RunJob(*job, main);
+        const std::lock_guard lock(mutex_);
+        while (finishing_ < models_.size() && IsEnded(models_[finishing_])) {
+          Finish(finishing_++);
+        }
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = failure_ == nullptr ? std::current_exception() : failure_;
+    }
+  }
+
+  TrainSettings SettingsOf(const PortfolioJob& job) const {
+    TrainSettings one = WithEntry(settings_, *models_[job.entry].entry);
+    one.fold = job.place % settings_.folds + 1;
+    one.seed = settings_.seed + kSeedsApart * static_cast<uint64_t>(job.place / settings_.folds);
+    one.threads = 1;
+    one.intervals.reset();
+    one.model = one.out_of_fold = one.test = "";
+    return one;
+  }
+
+  void RunJob(const PortfolioJob& job, bool main) {
+    PortfolioModel& model = models_[job.entry];
+    const Stopwatch watch;
+    TrainCallbacks callbacks;
+    callbacks.abandon_requested = [&] {
+      if (main) {
+        AskUser();
+      }
+      return stopped_ || (job.entry > 0 && IsOver());
+    };
+    callbacks.stop_requested = [&] { return callbacks.abandon_requested() || watch_.Elapsed_seconds() >= EndOf(job); };
+    try {
+      TrainSession session(SettingsOf(job), raw_, {.encoding = encoding_}, custom_);
+      const bool whole = session.Run(callbacks).history.stop_reason != "interrupted";
+      if (!whole && (job.entry > 0 || stopped_)) {
+        return;
+      }
+      TrainedFold fold{session.model().network,
+                       NetworkOutputs(session.model(), session.backend(), session.test().features),
+                       session.test().rows};
+      const std::lock_guard lock(mutex_);
+      if (job.entry == 0 && job.place < settings_.folds) {
+        KeepTest(job.place, session);
+      }
+      model.folds[static_cast<size_t>(job.place)] = std::move(fold);
+      model.part.seconds += watch.Elapsed_seconds();
+      --model.left;
+    } catch (const Error& error) {
+      const bool of_model = error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnsupported ||
+                            error.code() == ErrorCode::kDiverged;
+      if (!of_model || job.entry == 0) {
+        throw;
+      }
+      const std::lock_guard lock(mutex_);
+      model.part.left_out = error.message();
+    }
+  }
+
+  // Rows and truth of the fold; the model's encoding and loss.
+  void KeepTest(int64_t place, const TrainSession& session) {
+    result_.tests.resize(static_cast<size_t>(settings_.folds));
+    Dataset& test = result_.tests[static_cast<size_t>(place)];
+    const ConstMatrixView targets = session.test().targets.view();
+    test.targets = Matrix(targets.rows, targets.cols, session.test().targets.dtype());
+    ConvertMatrix(targets, test.targets.view());
+    test.labels = session.test().labels;
+    test.rows = session.test().rows;
+    test.baseline = session.test().baseline;
+    if (place == 0) {
+      result_.model = session.model();
+    }
+  }
+
+  bool IsEnded(const PortfolioModel& model) const { return model.left == 0 || !model.part.left_out.empty(); }
+
+  void Finish(size_t index) {
+    PortfolioModel& model = models_[index];
+    if (index == 0) {
+      rows_ = LeftOutRows(result_.tests, raw_.main.train.rows, classes());
+    }
+    if (model.part.left_out.empty()) {
+      LeftOutModel together = rows_.Together(model.folds);
+      for (TrainedFold& fold : model.folds) {
+        fold.outputs = Matrix();
+      }
+      if (together.answers.rows() == 0) {
+        model.part.left_out = "an answer is not a finite number";
+      } else {
+        model.temperature = together.temperature;
+        model.part.loss = together.loss;
+        finished_.push_back(index);
+        answers_.push_back(std::move(together.answers));
+        chosen_.push_back(std::move(together.chosen));
+        model.part.mixed = rows_.Choose(chosen_).loss;
+      }
+    }
+    if (callbacks_.part_done) {
+      callbacks_.part_done(model.part, static_cast<int64_t>(index) + 1, std::ssize(models_),
+                           std::max(0.0, limit_seconds_ - watch_.Elapsed_seconds()));
+    }
+  }
+
+  // Models behind one that the end of the time cut off.
+  void FinishRest() {
+    for (; finishing_ < models_.size(); ++finishing_) {
+      PortfolioModel& model = models_[finishing_];
+      if (!IsEnded(model)) {
+        model.part.left_out = stopped_ ? "stopped before its end" : "no time was left for it";
+      }
+      if (models_.front().left == 0) {
+        Finish(finishing_);
+      }
+    }
+  }
+
+  // One network of all rows, or none where that was stopped.
+  std::optional<Network> OfAllRows(const PortfolioModel& model) {
+    TrainSettings all = WithEntry(settings_, *model.entry);
+    all.folds = all.fold = 0;
+    all.bag = false;
+    all.split = {1, 0, 0};
+    all.intervals.reset();
+    all.model = all.out_of_fold = all.test = "";
+    TrainCallbacks callbacks;
+    callbacks.stop_requested = callbacks.abandon_requested = [this] {
+      AskUser();
+      return stopped_.load();
+    };
+    TrainSession session(all, raw_, {.encoding = encoding_}, custom_);
+    if (session.Run(callbacks).history.stop_reason == "interrupted") {
+      return std::nullopt;
+    }
+    return session.model().network;
+  }
+
+  void AddNetwork(const PortfolioModel& model, const Network& network, double share) {
+    result_.networks.push_back(classes() ? WithSoftmax(network, model.temperature) : network);
+    result_.shares.push_back(share);
+  }
+
+  // The networks of those that were chosen, the largest share first.
+  void Join(const std::vector<int64_t>& counts) {
+    const auto rounds = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
+    std::vector<size_t> order(counts.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return counts[a] > counts[b]; });
+    for (const size_t k : order) {
+      if (counts[k] == 0) {
+        break;
+      }
+      PortfolioModel& model = models_[finished_[k]];
+      model.part.share = static_cast<double>(counts[k]) / rounds;
+      const std::optional<Network> one = model.entry->refit ? OfAllRows(model) : std::nullopt;
+      if (one) {
+        AddNetwork(model, *one, model.part.share);
+      }
+      for (size_t f = 0; f < model.folds.size() && !one; ++f) {
+        AddNetwork(model, model.folds[f].network, model.part.share / static_cast<double>(places_));
+      }
+    }
+  }
+
+  // Of the mix, fold by fold.
+  void AnswerTests() {
+    std::vector<double> shares;
+    for (const size_t index : finished_) {
+      shares.push_back(models_[index].part.share);
+    }
+    const Matrix mixed = SumOfShares(answers_, shares);
+    for (const Dataset& test : result_.tests) {
+      result_.answers.push_back(rows_.AnswersTo(test, mixed, result_.model.network.dtype()));
+    }
+  }
+
+  const TrainSettings& settings_;
+  const RawData& raw_;
+  const Preprocessor& encoding_;
+  const std::vector<Activation>& custom_;
+  const double limit_seconds_;
+  const PortfolioCallbacks& callbacks_;
+  const Stopwatch watch_;
+  int64_t places_ = 0;
+  int64_t at_once_ = 1;
+  std::vector<PortfolioModel> models_;
+  LeftOutRows rows_;
+  std::vector<size_t> finished_;  // models with answers to all rows, and these
+  std::vector<Matrix> answers_;
+  std::vector<Matrix> chosen_;
+  PortfolioResult result_;
+
+  std::mutex mutex_;
+  std::atomic<bool> stopped_{false};
+  std::atomic<int> running_{0};
+  std::exception_ptr failure_;
+  PortfolioJob next_;
+  size_t finishing_ = 0;
+};
+
+}  // namespace
+
+nlohmann::json ToJson(std::span<const PortfolioPart> parts) {
+  const auto number = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
+  nlohmann::json node = nlohmann::json::array();
+  for (const PortfolioPart& part : parts) {
+    node.push_back({{"name", part.name},
+                    {"settings", part.settings},
+                    {"loss", number(part.loss)},
+                    {"mixed_loss", number(part.mixed)},
+                    {"share", part.share},
+                    {"seconds", part.seconds}});
+    if (!part.left_out.empty()) {
+      node.back()["left_out"] = part.left_out;
+    }
+  }
+  return node;
+}
+
+PortfolioResult TrainPortfolio(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
+                               const PortfolioCallbacks& callbacks) {
+  return PortfolioRun(entries, data, limit_seconds, callbacks).Run();
+}
+
+}  // namespace lamina

@@ -1,0 +1,174 @@
+// Temperatures, means of repeats, losses, selection.
+#include "lamina/run/left_out_answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "lamina/base/convert.h"
+#include "lamina/model/calibrate.h"
+#include "lamina/model/outputs.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kLeastProbability = 1e-15;
+constexpr int64_t kRowsARound = 20;  // few rows are soon answered well by luck
+constexpr int64_t kLeastRounds = 5;
+constexpr int64_t kMostRounds = 25;
+
+Matrix OfZeros(int64_t rows, int64_t cols) {
+  Matrix zeros(rows, cols, DType::kF64);
+  std::memset(zeros.data(), 0, static_cast<size_t>(rows * cols) * sizeof(double));
+  return zeros;
+}
+
+// What goes into the last activation, up to a number that a row's outputs share: of probabilities their logarithms.
+Matrix LogitsOfAnswers(const Matrix& answers, bool probabilities) {
+  Matrix logits(answers.rows(), answers.cols(), DType::kF64);
+  ConvertMatrix(answers.view(), logits.view());
+  for (int64_t i = 0; i < logits.rows() && probabilities; ++i) {
+    double* const row = logits.Row<double>(i);
+    std::transform(row, row + logits.cols(), row,
+                   [](double p) { return p < kLeastProbability ? std::log(kLeastProbability) : std::log(p); });
+  }
+  return logits;
+}
+
+void AddSoftmax(const double* logits, double temperature, double weight, std::span<double> sums) {
+  const double largest = *std::max_element(logits, logits + sums.size());
+  double total = 0;
+  for (size_t c = 0; c < sums.size(); ++c) {
+    total += std::exp((logits[c] - largest) / temperature);
+  }
+  for (size_t c = 0; c < sums.size(); ++c) {
+    sums[c] += weight * std::exp((logits[c] - largest) / temperature) / total;
+  }
+}
+
+}  // namespace
+
+LeftOutRows::LeftOutRows(std::span<const Dataset> tests, int64_t table_rows, bool classes) : classes_(classes) {
+  place_of_.assign(static_cast<size_t>(table_rows), -1);
+  for (const Dataset& test : tests) {
+    for (const int64_t row : test.rows) {
+      place_of_[static_cast<size_t>(row)] = 0;
+    }
+  }
+  int64_t count = 0;
+  for (int64_t& place : place_of_) {
+    place = place < 0 ? -1 : count++;
+  }
+  targets_ = OfZeros(count, tests.front().targets.cols());
+  labels_.assign(static_cast<size_t>(count), -1);
+  for (const Dataset& test : tests) {
+    Matrix numbers(test.targets.rows(), test.targets.cols(), DType::kF64);
+    ConvertMatrix(test.targets.view(), numbers.view());
+    for (size_t i = 0; i < test.rows.size(); ++i) {
+      const int64_t place = PlaceOf(test.rows[i]);
+      std::copy_n(numbers.Row<double>(static_cast<int64_t>(i)), numbers.cols(), targets_.Row<double>(place));
+      if (classes) {
+        labels_[static_cast<size_t>(place)] = test.labels[i];
+      }
+    }
+  }
+}
+
+// One for all folds' networks, fitted to the answers of them all.
+double LeftOutRows::TemperatureOf(std::span<const TrainedFold> folds, std::span<const Matrix> logits) const {
+  int64_t count = 0;
+  for (const Matrix& fold : logits) {
+    count += fold.rows();
+  }
+  Matrix all(count, logits.front().cols(), DType::kF64);
+  std::vector<int32_t> labels;
+  for (size_t f = 0; f < logits.size(); ++f) {
+    for (int64_t i = 0; i < logits[f].rows(); ++i) {
+      std::copy_n(logits[f].Row<double>(i), all.cols(), all.Row<double>(std::ssize(labels)));
+      labels.push_back(labels_[static_cast<size_t>(PlaceOf(folds[f].rows[static_cast<size_t>(i)]))]);
+    }
+  }
+  return FitTemperature(all, labels);
+}
+
+LeftOutModel LeftOutRows::Together(std::span<const TrainedFold> folds) const {
+  const bool softmax = folds.front().network.layers().back().activation.is_softmax();
+  LeftOutModel model;
+  std::vector<Matrix> logits;
+  int64_t answered = 0;
+  for (const TrainedFold& fold : folds) {
+    logits.push_back(LogitsOfAnswers(fold.outputs, classes_ && softmax));
+    answered += logits.back().rows();
+    if (FirstNotFinite(logits.back()) >= 0) {
+      return model;
+    }
+  }
+  model.temperature = classes_ ? TemperatureOf(folds, logits) : 1;
+  model.answers = OfZeros(targets_.rows(), targets_.cols());
+  const double weight = static_cast<double>(targets_.rows()) / static_cast<double>(answered);
+  for (size_t f = 0; f < logits.size(); ++f) {
+    for (int64_t i = 0; i < logits[f].rows(); ++i) {
+      const std::span sums(model.answers.Row<double>(PlaceOf(folds[f].rows[static_cast<size_t>(i)])),
+                           static_cast<size_t>(targets_.cols()));
+      const double* const numbers = logits[f].Row<double>(i);
+      if (classes_) {
+        AddSoftmax(numbers, model.temperature, weight, sums);
+      } else {
+        std::transform(sums.begin(), sums.end(), numbers, sums.begin(),
+                       [&](double sum, double number) { return sum + weight * number; });
+      }
+    }
+  }
+  model.chosen = Matrix(targets_.rows(), classes_ ? 1 : targets_.cols(), DType::kF64);
+  for (int64_t i = 0; i < targets_.rows(); ++i) {
+    const double* const row = model.answers.Row<double>(i);
+    if (classes_) {
+      const int32_t label = labels_[static_cast<size_t>(i)];
+      model.chosen.Row<double>(i)[0] = label < 0 ? 1 : row[label];
+    } else {
+      std::copy_n(row, targets_.cols(), model.chosen.Row<double>(i));
+    }
+  }
+  model.loss = LossOf(model.chosen);
+  return model;
+}
+
+double LeftOutRows::LossOf(const Matrix& chosen) const {
+  double sum = 0;
+  for (int64_t i = 0; i < chosen.rows(); ++i) {
+    const double* const row = chosen.Row<double>(i);
+    for (int64_t c = 0; c < chosen.cols(); ++c) {
+      const double error = classes_ ? 0 : row[c] - targets_.Row<double>(i)[c];
+      sum += classes_ ? -std::log(std::max(row[c], kLeastProbability)) : error * error;
+    }
+  }
+  return sum / static_cast<double>(chosen.rows() * chosen.cols());
+}
+
+EnsembleChoice LeftOutRows::Choose(std::span<const Matrix> chosen) const {
+  const int64_t rounds = std::clamp(size() / kRowsARound, kLeastRounds, kMostRounds);
+  return ChooseEnsemble(
+      chosen, std::ssize(chosen), [&](const Matrix& mean) { return LossOf(mean); }, static_cast<int>(rounds));
+}
+
+Matrix LeftOutRows::AnswersTo(const Dataset& test, const Matrix& answers, DType dtype) const {
+  Matrix wanted(std::ssize(test.rows), answers.cols(), DType::kF64);
+  for (int64_t i = 0; i < wanted.rows(); ++i) {
+    std::copy_n(answers.Row<double>(PlaceOf(test.rows[static_cast<size_t>(i)])), answers.cols(), wanted.Row<double>(i));
+  }
+  Matrix converted(wanted.rows(), wanted.cols(), dtype);
+  ConvertMatrix(wanted.view(), converted.view());
+  return converted;
+}
+
+Network WithSoftmax(const Network& network, double temperature) {
+  std::vector<LayerSpec> layers = network.layers();
+  layers.back().activation = Activation("softmax");
+  Model model;
+  model.network = Network(std::move(layers), network.dtype(), network.members());
+  std::memcpy(model.network.parameters(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
+  ApplyTemperature(model, temperature);
+  return std::move(model.network);
+}
+
+}  // namespace lamina

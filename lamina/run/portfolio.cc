@@ -1,0 +1,51 @@
+// The list, as data.
+#include "lamina/run/portfolio.h"
+
+#include "lamina/base/text.h"
+#include "lamina/settings/settings_text.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRowsOfKernels = 5000;
+
+// The first must be a network, and a quick one: it is what is kept where time is over before it ends.
+constexpr PortfolioEntry kPortfolio[] = {
+    {"plain network", "recipe=plain"},
+    {"plain network with dropout", "recipe=plain hidden=64,64 dropout=0.2"},
+    {"l1 kernels", "method=rfm neuron=l1-laplace", kRowsOfKernels, /*refit=*/true},
+    {"recipe", ""},
+    {"fast waves", "number-embedding=pbld wave-scale=4 hidden=256,256"},
+    {"l1 kernels of even columns", "method=rfm feature-weights=none neuron=l1-laplace", kRowsOfKernels, true},
+    {"flat l2 kernels", "method=rfm neuron=l2-laplace(power=1.4)", kRowsOfKernels, true},
+    {"small network", "hidden=64,64 label-smoothing=0"},
+    {"tanh network", "hidden=256,256 activation=tanh"},
+    {"slow recipe", "learning-rate=0.015 dropout=0.05"},
+    {"waves", "number-embedding=pbld wave-scale=1"},
+    {"random neurons", "method=elm hidden=512 neuron=dot-tanh", 0, true},
+    {"recipe with dropout", "hidden=384,384 dropout=0.15"},
+    {"deep network", "hidden=128,128,128,128 residual=yes"},
+    {"l2 kernels", "method=rfm neuron=l2-laplace", kRowsOfKernels, true},
+    {"linear", "hidden=0 weight-decay=0.001"},
+    {"mixed-up rows", "mixup=0.2 activation=silu"},
+    {"sharp l1 kernels", "method=rfm neuron=l1-laplace(power=0.7)", kRowsOfKernels, true},
+    {"embedded categories", "category-embedding=4 dropout=0.05"},
+    {"wide layer", "hidden=1024 activation=relu dropout=0.2"},
+};
+
+}  // namespace
+
+std::span<const PortfolioEntry> Portfolio() { return kPortfolio; }
+
+TrainSettings WithEntry(const TrainSettings& settings, const PortfolioEntry& entry) {
+  TrainSettings with = settings;
+  for (const std::string_view part : SplitText(entry.settings, ' ')) {
+    const size_t equals = part.find('=');
+    if (equals != std::string_view::npos) {
+      SetSetting(with, part.substr(0, equals), part.substr(equals + 1));
+    }
+  }
+  return with;
+}
+
+}  // namespace lamina

@@ -1,0 +1,29 @@
+// The models that --effort best trains, in their order: every beginning of the list is a good one by itself.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+struct PortfolioEntry {
+  std::string_view name;      // as it is shown
+  std::string_view settings;  // of lamina train: "hidden=64,64 dropout=0.1"; what it does not name is the recipe's
+  int64_t most_rows = 0;      // training rows above which it would take too long; 0: any number
+  /// Trained once more on all rows where it is chosen: methods that leave rows out themselves need none for telling
+  /// their end, and one network answers sooner than those of all folds.
+  bool refit = false;
+};
+
+/// All of them take the same encoding of the rows, that of recipe tabular. Chosen and put in order on training parts of
+/// public tables (docs/decisions/0066).
+std::span<const PortfolioEntry> Portfolio();
+
+/// `settings` with what the entry says. Throws Error(kInvalidArgument) for a text that is no setting's.
+TrainSettings WithEntry(const TrainSettings& settings, const PortfolioEntry& entry);
+
+}  // namespace lamina

@@ -1,0 +1,80 @@
+"""--effort as a newcomer meets it: what is refused and how, what is written, and what Ctrl-C leaves."""
+
+import json
+import os
+import random
+import signal
+
+from lamina_cli import DIGITS, CliTest, main
+
+
+def table(rows):
+    draw = random.Random(7)
+    lines = ["a,b,kind"]
+    for i in range(rows):
+        a, b = draw.gauss(i % 3, 0.7), draw.gauss(-(i % 2), 0.7)
+        lines.append(f"{'' if i % 9 == 0 else round(a, 3)},{b:.3f},k{i % 3}")
+    return "\n".join(lines) + "\n"
+
+
+class EffortTest(CliTest):
+    recipe = None
+
+    def setUp(self):
+        super().setUp()
+        self.write("x.csv", table(80))
+
+    def test_quick_is_recipe_plain(self):
+        models = []
+        for flags in (("--effort", "quick"), ("--recipe", "plain", "--method", "backpropagation")):
+            self.succeed("train", "x.csv", *flags, "--model", "m")
+            models.append(self.read("m", "rb"))
+        self.assertEqual(*models)
+
+    def test_best_is_a_model_like_others(self):
+        best = ("train", "x.csv", "--effort", "best", "--time-limit", "1s", "--test", "x.csv")
+        result = json.loads(self.succeed(*best, "--model", "m", "--out-of-fold", "o.csv", "--json", "-").out)
+        self.assertAlmostEqual(sum(part["share"] for part in result["cross_validation"]["portfolio"]), 1)
+        self.assertIn("test", result)
+        self.assertEqual(len(self.read("o.csv").splitlines()), 81)
+        self.succeed("predict", "m", "x.csv", "--out", "p.csv", "--probabilities")
+        rows = [line.split(",") for line in self.read("p.csv").splitlines()[1:]]
+        self.assertEqual(len(rows), 80)
+        for row in rows:
+            self.assertAlmostEqual(sum(map(float, row[1:])), 1, places=4)
+        self.succeed("export", "m", "--onnx", "--out", "m.onnx")
+        self.succeed("export", "m", "--c", "made", "--out", ".")
+        said = self.succeed(*best).out
+        for words in ("effort best", "plain network: loss", "answer: ", "these rows also chose the models"):
+            self.assertIn(words, said)
+
+    def test_what_it_refuses(self):
+        for said, *arguments in (("decides --hidden itself", "--effort", "best", "--hidden", 8),
+                                 ("decides --folds itself", "--effort", "best", "--folds", 3),
+                                 ("decides --split itself", "--effort", "best", "--split", "0.8,0,0.2"),
+                                 ("decides --recipe itself", "--effort", "quick", "--recipe", "tabular"),
+                                 ("is of --effort best", "--time-limit", "5s"),
+                                 ("length of time", "--effort", "best", "--time-limit", "1e999s"),
+                                 ("Did you mean", "--effort", "bset"),
+                                 ("no such column", "--effort", "best", "--target", "kid")):
+            self.assertIn(said, self.refuse("train", "x.csv", "--model", "m", *arguments).err)
+        self.assertIn("--effort", self.refuse("search", "x.csv", "--effort", "best").err)
+        self.write("empty.csv", "")
+        self.refuse("train", "empty.csv", "--effort", "best", "--model", "m")
+        self.write("few.csv", "a,b\n1,2\n2,3\n")
+        self.refuse("train", "few.csv", "--effort", "best", "--model", "m")
+        self.assertFalse(os.path.exists(self.path("m")))
+
+    def test_ctrl_c_keeps_the_best_so_far(self):
+        process = self.start("train", DIGITS, "--effort", "best", "--model", "m", "--threads", 1)
+        self.assertTrue(any(line.startswith("1/") for line in iter(process.stdout.readline, "")))
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process)
+        self.assertEqual(result.code, 0, str(result))
+        self.assertIn("the best of the models so far are kept", result.err)
+        self.assertGreater(json.loads(self.succeed("evaluate", "m", DIGITS, "--json", "-").out)["accuracy"], 0.9)
+        self.assertNoPartFiles()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+// The portfolio of --effort best on small tables: what is put together, by hand and by the program.
+#include "lamina/run/best_effort.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "gtest/gtest.h"
+#include "lamina/base/random.h"
+#include "lamina/run/cross_validation.h"
+#include "lamina/run/left_out_answers.h"
+#include "lamina/settings/effort.h"
+#include "lamina/settings/settings_text.h"
+#include "lamina/settings/validation.h"
+#include "tests/caught_error.h"
+#include "tests/temporary_folder.h"
+
+namespace lamina {
+namespace {
+
+constexpr PortfolioEntry kThree[] = {
+    {"network", "recipe=plain hidden=8 epochs=20 learning-rate=0.05"},
+    {"kernels", "method=rfm", 0, /*refit=*/true},
+    {"learning machine", "method=elm hidden=20", 0, true},
+};
+
+// Three noisy clouds, or a curve and noise.
+std::string EffortCsv(int rows, bool values) {
+  Random random(5);
+  std::string text = "a,b,answer\n";
+  for (int i = 0; i < rows; ++i) {
+    const double a = 1.5 * random.Normal() + (i % 3) * 2;
+    const double b = 1.5 * random.Normal() - (i % 2) * 2;
+    text += values ? fmt::format("{},{},{}\n", a, b, a * a - 2 * b + random.Normal())
+                   : fmt::format("{},{},c{}\n", a, b, i % 3);
+  }
+  return text;
+}
+
+class BestEffort : public testing::TestWithParam<bool> {
+ protected:
+  bool values() const { return GetParam(); }
+
+  TrainSettings Given() const {
+    TrainSettings settings;
+    settings.data = folder_.Write("x.csv", EffortCsv(90, values()));
+    settings.threads = 1;
+    return settings;
+  }
+
+  // As CrossValidate() makes them.
+  TrainSettings Folds(int64_t threads) const {
+    TrainSettings settings = Given();
+    settings.folds = 3;
+    settings.bag = true;
+    settings.split = {1, 0, 0};
+    settings.task = values() ? "regression" : "classification";
+    settings.threads = threads;
+    return settings;
+  }
+
+  PortfolioResult Train(int64_t threads, const PortfolioCallbacks& callbacks = {}) {
+    settings_ = Folds(threads);
+    raw_ = ReadRawData(settings_);
+    TrainSettings all = settings_;
+    all.folds = 0;
+    encoding_ = PlanData(all, raw_).preprocessor;
+    return TrainPortfolio(kThree, {settings_, raw_, encoding_, {}}, 600, callbacks);
+  }
+
+  TemporaryFolder folder_;
+  TrainSettings settings_;
+  RawData raw_;
+  Preprocessor encoding_;
+};
+
+TEST_P(BestEffort, TheMixIsJudgedByAnswersToRowsLeftOut) {
+  const PortfolioResult result = Train(1);
+  ASSERT_FALSE(result.interrupted);
+  EXPECT_EQ(result.repeats, 3);
+  ASSERT_EQ(result.parts.size(), 3U);
+  double least = 1e9;
+  for (const PortfolioPart& part : result.parts) {
+    EXPECT_EQ(part.left_out, "");
+    least = std::min(least, part.loss);
+    EXPECT_LE(part.mixed, least + 1e-12);
+  }
+  // The loss once more, from the answers to each fold.
+  double sum = 0;
+  double count = 0;
+  std::vector<int64_t> rows;
+  for (size_t f = 0; f < result.tests.size(); ++f) {
+    const Dataset& test = result.tests[f];
+    rows.insert(rows.end(), test.rows.begin(), test.rows.end());
+    for (int64_t i = 0; i < std::ssize(test.rows); ++i) {
+      const float* const answer = result.answers[f].Row<float>(i);
+      count += 1;
+      if (values()) {
+        sum += std::pow(answer[0] - test.targets.Row<float>(i)[0], 2);
+      } else {
+        EXPECT_NEAR(std::accumulate(answer, answer + 3, 0.0), 1, 1e-5);
+        sum -= std::log(answer[test.labels[static_cast<size_t>(i)]]);
+      }
+    }
+  }
+  std::ranges::sort(rows);
+  std::vector<int64_t> every(90);
+  std::iota(every.begin(), every.end(), 0);
+  EXPECT_EQ(rows, every);
+  EXPECT_NEAR(sum / count, result.parts.back().mixed, 1e-4 * result.parts.back().mixed);
+  EXPECT_NEAR(std::accumulate(result.shares.begin(), result.shares.end(), 0.0), 1, 1e-12);
+  ASSERT_EQ(result.shares.size(), result.networks.size());
+}
+
+TEST_P(BestEffort, ThreadsChangeNothing) {
+  const PortfolioResult one = Train(1);
+  const PortfolioResult three = Train(3);
+  EXPECT_EQ(one.shares, three.shares);
+  ASSERT_EQ(one.networks.size(), three.networks.size());
+  for (size_t k = 0; k < one.networks.size(); ++k) {
+    ASSERT_EQ(one.networks[k].parameter_bytes(), three.networks[k].parameter_bytes());
+    EXPECT_EQ(std::memcmp(one.networks[k].parameters(), three.networks[k].parameters(),
+                          static_cast<size_t>(one.networks[k].parameter_bytes())),
+              0);
+  }
+}
+
+TEST_P(BestEffort, WhatIsStoppedKeepsTheBestSoFar) {
+  EXPECT_TRUE(Train(1, {.stop_requested = [] { return true; }}).interrupted);
+  std::atomic<int64_t> done{0};
+  const PortfolioResult result = Train(2, {.part_done = [&](const PortfolioPart&, int64_t, int64_t, double) { ++done; },
+                                           .stop_requested = [&] { return done > 0; }});
+  ASSERT_FALSE(result.interrupted);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_EQ(done, 3) << "parts that are left out are told, too";
+  EXPECT_EQ(result.parts[0].left_out, "");
+  EXPECT_NE(result.parts[2].left_out, "");
+  EXPECT_FALSE(result.networks.empty());
+}
+
+TEST_P(BestEffort, TheModelAnswersByItsShares) {
+  const PortfolioResult result = Train(2);
+  TrainSettings best = Given();
+  best.effort = "best";
+  FoundByFolds found;
+  found.encoding = encoding_;
+  found.networks = result.networks;
+  found.shares = result.shares;
+  TrainSession session(best, raw_, found);
+  EXPECT_EQ(session.Run({}).history.stop_reason, "folds");
+  const Matrix& x = session.train().features;
+  ASSERT_EQ(x.rows(), 90);
+  const Matrix answers = NetworkOutputs(session.model(), session.backend(), x);
+  Matrix sums(x.rows(), answers.cols(), DType::kF64);
+  std::memset(sums.data(), 0, static_cast<size_t>(x.rows() * answers.cols()) * sizeof(double));
+  for (size_t k = 0; k < result.networks.size(); ++k) {
+    Model one;
+    one.network = result.networks[k];
+    const Matrix outputs = NetworkOutputs(one, session.backend(), x);
+    for (int64_t i = 0; i < x.rows(); ++i) {
+      for (int64_t c = 0; c < answers.cols(); ++c) {
+        sums.Row<double>(i)[c] += result.shares[k] * static_cast<double>(outputs.Row<float>(i)[c]);
+      }
+    }
+  }
+  for (int64_t i = 0; i < x.rows(); ++i) {
+    for (int64_t c = 0; c < answers.cols(); ++c) {
+      EXPECT_NEAR(answers.Row<float>(i)[c], sums.Row<double>(i)[c], 1e-5);
+    }
+  }
+}
+
+// The whole list, as far as the time goes.
+TEST_P(BestEffort, CrossValidateTrainsIt) {
+  TrainSettings best = Given();
+  best.effort = "best";
+  best.time_limit = "0.5s";
+  best.threads = 0;
+  best.out_of_fold = folder_.Path("oof.csv");
+  best.model = folder_.Path("m");
+  const RawData raw = ReadRawData(best);
+  const CrossValidation result = CrossValidate(best, raw, {});
+  EXPECT_EQ(result.portfolio.size(), Portfolio().size());
+  EXPECT_EQ(std::ssize(result.folds), kFoldsOfBest);
+  EXPECT_EQ(result.out_of_fold.rows.size(), 90U);
+  TrainSession session(result.final_settings, raw, result.found);
+  session.Run({});
+  const Model model = LoadModel(best.model);
+  EXPECT_EQ(model.networks(), std::ssize(result.found.networks));
+  EXPECT_EQ(model.training["settings"]["effort"], "best");
+  EXPECT_EQ(model.training["cross_validation"]["portfolio"].size(), Portfolio().size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Tasks, BestEffort, testing::Bool());
+
+// Rows 0 to 3 of two classes; the answers of two repeats of two folds.
+TEST(LeftOutAnswers, MeansOfRepeatsAtOneTemperature) {
+  std::vector<Dataset> tests(2);
+  for (size_t f = 0; f < 2; ++f) {
+    tests[f].targets = Matrix(2, 2, DType::kF32);
+    for (int64_t i = 0; i < 2; ++i) {
+      const int32_t label = static_cast<int32_t>(i);
+      tests[f].labels.push_back(label);
+      tests[f].rows.push_back(2 * static_cast<int64_t>(f) + i);
+      tests[f].targets.Row<float>(i)[label] = 1;
+      tests[f].targets.Row<float>(i)[1 - label] = 0;
+    }
+  }
+  const LeftOutRows rows(tests, 4, /*classes=*/true);
+  Network network({{1, 2, Synapse::kDot, Activation("softmax"), true}}, DType::kF32);
+  std::vector<TrainedFold> folds;
+  const double right[] = {0.9, 0.8, 0.7, 0.4};  // the probability of each row's class
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    for (size_t f = 0; f < 2; ++f) {
+      TrainedFold fold{network, Matrix(2, 2, DType::kF32), tests[f].rows};
+      for (int64_t i = 0; i < 2; ++i) {
+        fold.outputs.Row<float>(i)[i] = static_cast<float>(right[fold.rows[static_cast<size_t>(i)]]);
+        fold.outputs.Row<float>(i)[1 - i] = 1 - fold.outputs.Row<float>(i)[i];
+      }
+      folds.push_back(std::move(fold));
+    }
+  }
+  const LeftOutModel model = rows.Together(folds);
+  // The best temperature by a fine grid.
+  const auto loss_at = [&](double temperature) {
+    double sum = 0;
+    for (const double p : right) {
+      sum += std::log1p(std::exp(-std::log(p / (1 - p)) / temperature));
+    }
+    return sum / 4;
+  };
+  double best = 1;
+  for (double temperature = 0.1; temperature < 5; temperature += 0.001) {
+    best = loss_at(temperature) < loss_at(best) ? temperature : best;
+  }
+  EXPECT_NEAR(model.temperature, best, 0.002);
+  EXPECT_NEAR(model.loss, loss_at(best), 1e-6);
+  EXPECT_NEAR(model.answers.Row<double>(0)[0], 1 / (1 + std::pow(0.1 / 0.9, 1 / best)), 1e-3);
+}
+
+TEST(LeftOutAnswers, ANetworkOfSumsBecomesOneOfProbabilities) {
+  Network network({{1, 2, Synapse::kDot, Activation(), /*bias=*/false}}, DType::kF64);
+  network.Weights(0).Row<double>(0)[0] = 3;
+  network.Weights(0).Row<double>(1)[0] = -1;
+  const Network tempered = WithSoftmax(network, 2);
+  EXPECT_TRUE(tempered.layers().back().activation.is_softmax());
+  EXPECT_DOUBLE_EQ(tempered.Weights(0).Row<double>(0)[0], 1.5);
+  EXPECT_DOUBLE_EQ(tempered.Weights(0).Row<double>(1)[0], -0.5);
+}
+
+TEST(Portfolio, NamesSettingsOfModelsAlone) {
+  TrainSettings first = WithEntry(TrainSettings(), Portfolio().front());
+  EXPECT_TRUE(LearnsByGradient(first)) << "it may be cut off, and keeps what it has learnt";
+  for (const PortfolioEntry& entry : Portfolio()) {
+    SCOPED_TRACE(entry.name);
+    TrainSettings settings;
+    settings.data = "x.csv";
+    const TrainSettings with = WithEntry(settings, entry);
+    ValidateSettings(with);
+    for (const auto& row : SettingRows<TrainSettings>()) {
+      if (SettingText(with, row.name) != SettingText(settings, row.name)) {
+        EXPECT_TRUE(row.group == kNetworkGroup || row.group == kMethodGroup || row.group == kTrainingGroup) << row.name;
+        EXPECT_NE(row.name, "members") << "a temperature of a mean of probabilities is none of its logits";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lamina
