@@ -40,6 +40,7 @@
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
+#include "python/src/model_rows.h"
 #include "python/src/network_type.h"
 #include "python/src/py_table.h"
 #include "python/src/setting_texts.h"
@@ -165,34 +166,6 @@ std::string ToPage(const PyModel& self, const std::string& title, PyTable* table
                            : ToHtml(WithWeights(self.model, ParseWeightStorage(weights)), options);
   });
 }
-
-/// Raw rows of numbers, one at a time.
-class ModelRows {
- public:
-  explicit ModelRows(const PyModel& model) : predictor_(model.model) {}
-
-  void Call(const InArray& x, const OutArray& y) {
-    const auto* row = static_cast<const double*>(VectorOf(x, DType::kF64, predictor_.columns(), "x"));
-    if (y.ndim() != 1 || static_cast<int64_t>(y.shape(0)) != predictor_.outputs() || y.itemsize() != sizeof(double)) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("out must have {} elements of f64", predictor_.outputs()));
-    }
-    thread_local PredictorScratch scratch;
-    if (scratch.size_bytes() < predictor_.scratch_bytes()) {
-      scratch = predictor_.MakeScratch();
-    }
-    const int64_t wrong = predictor_.Predict(row, static_cast<double*>(y.data()), scratch);
-    if (wrong == RowPredictor::kNotFinite) {
-      throw Error(ErrorCode::kBadData, "the answer is not a finite number", {.remedy = kNotFiniteRemedy});
-    }
-    if (wrong >= 0) {
-      throw Error(ErrorCode::kBadData, fmt::format("the number in column {} is missing or too large", wrong));
-    }
-  }
-  const RowPredictor& predictor() const { return predictor_; }
-
- private:
-  RowPredictor predictor_;
-};
 
 nb::dict RecordOf(const EpochRecord& record) {
   nb::dict row;
@@ -332,7 +305,9 @@ std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string
 // Model, but for what its members are called.
 nb::class_<PyModel> BindAnswers(nb::module_& module) {
   nb::class_<ModelRows>(module, "ModelRows", "Raw rows of numbers, one at a time.")
-      .def(nb::init<const PyModel&>(), nb::arg("model"))
+      .def(
+          "__init__", [](ModelRows* self, const PyModel& model) { new (self) ModelRows(model.model); },
+          nb::arg("model"))
       .def("__call__", &ModelRows::Call, nb::arg("x"), nb::arg("out"))
       .def_prop_ro("inputs", [](const ModelRows& self) { return self.predictor().columns(); })
       .def_prop_ro("outputs", [](const ModelRows& self) { return self.predictor().outputs(); });
