@@ -73,7 +73,7 @@ void ValidateEffort(const TrainSettings& settings) {
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
     const std::string text = SettingText(settings, row.name);
     if (IsDecided(row, effort) && text != SettingText(defaults, row.name)) {
-      RefuseSetting(row.name, fmt::format("--effort {} decides --{} itself", settings.effort, row.name), text,
+      RefuseSetting(row.name, fmt::format("--{} is decided by --effort {}", row.name, settings.effort), text,
                     fmt::format("Leave --{} or --effort out.", row.name));
     }
   }

@@ -49,10 +49,10 @@ class EffortTest(CliTest):
             self.assertIn(words, said)
 
     def test_what_it_refuses(self):
-        for said, *arguments in (("decides --hidden itself", "--effort", "best", "--hidden", 8),
-                                 ("decides --folds itself", "--effort", "best", "--folds", 3),
-                                 ("decides --split itself", "--effort", "best", "--split", "0.8,0,0.2"),
-                                 ("decides --recipe itself", "--effort", "quick", "--recipe", "tabular"),
+        for said, *arguments in (("--hidden is decided by --effort", "--effort", "best", "--hidden", 8),
+                                 ("--folds is decided by --effort", "--effort", "best", "--folds", 3),
+                                 ("--split is decided by --effort", "--effort", "best", "--split", "0.8,0,0.2"),
+                                 ("--recipe is decided by --effort", "--effort", "quick", "--recipe", "tabular"),
                                  ("is of --effort best", "--time-limit", "5s"),
                                  ("length of time", "--effort", "best", "--time-limit", "1e999s"),
                                  ("Did you mean", "--effort", "bset"),

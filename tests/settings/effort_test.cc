@@ -28,7 +28,7 @@ TEST(Effort, RefusesWhatItDecidesByName) {
   for (const auto& [name, value] :
        {std::pair{"hidden", "8"}, {"method", "rfm"}, {"epochs", "3"}, {"recipe", "tabular"}}) {
     for (const char* effort : {"quick", "best"}) {
-      EXPECT_TRUE(Mentions(RefusedBeside(effort, name, value), std::string("decides --") + name + " itself"));
+      EXPECT_TRUE(Mentions(RefusedBeside(effort, name, value), std::string("--") + name + " is decided by --effort"));
     }
   }
   for (const auto& [name, value] : {std::pair{"folds", "3"}, {"split", "0.8,0.2,0"}, {"calibrate", "yes"}}) {
