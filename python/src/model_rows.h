@@ -9,7 +9,7 @@
 #include "lamina/base/error.h"
 #include "lamina/model/model.h"
 #include "lamina/model/predictor.h"
-#include "python/src/bindings.h"
+#include "python/src/arrays.h"
 
 namespace lamina::python {
 
