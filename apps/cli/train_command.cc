@@ -128,7 +128,7 @@ void PrintEpochs(const TrainSession& session, const TrainResult& result) {
 
 // What was kept for judging answers.
 void PrintQuality(const TrainSession& session, const TrainResult& result) {
-  if (result.calibration) {
+  if (result.calibration && session.settings().calibrate) {
     Print("calibrated on {}: temperature {:.4g}, calibration error {} % (before: {} %), log loss {:.5g} ({:.5g})\n",
           Counted(result.calibration->rows, "row{s}"), result.calibration->temperature,
           PercentText(result.calibration->error), PercentText(result.calibration->error_before),

@@ -44,6 +44,9 @@ FoundCuda Search() {
   if (named != nullptr && *named != '\0') {
     return Open(named);
   }
+  if (!OpenedLibrary("libcuda.so.1").reason().empty()) {  // and nothing of the plug-in is loaded
+    return {nullptr, "no NVIDIA driver is installed"};
+  }
   for (const std::string& path : PluginPlaces("lamina_cuda")) {
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) {

@@ -269,6 +269,7 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   result.found.encoding = settings.bag ? std::optional(EncodingOfAll(settings, raw, custom)) : std::nullopt;
   OutOfFoldCollector collector(raw, settings);
   double log_temperature = 0;
+  bool calibrated = false;
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
     TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
     if (callbacks.started) {
@@ -288,13 +289,14 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
     }
     FoldResult one = ResultOf(fold, session, trained, scored);
     log_temperature += std::log(one.temperature);
+    calibrated |= trained.calibration.has_value();
     if (callbacks.done) {
       callbacks.done(one);
     }
     result.folds.push_back(std::move(one));
   }
   JudgeAll(settings, collector, result);
-  if (settings.calibrate) {
+  if (calibrated) {
     result.found.temperature = std::exp(log_temperature / static_cast<double>(settings.folds));
   }
   result.final_settings = SettingsOfAll(settings, raw, result.folds);

@@ -28,7 +28,7 @@ struct FoldResult {
   double train_seconds = 0;
   int64_t batch = 0;
   double weight_decay = 0;
-  double temperature = 1;            // of --calibrate
+  double temperature = 1;            // that its answers were calibrated by
   std::vector<double> coverage;      // of --intervals, one a target
   std::vector<MetricValue> metrics;  // targets by metrics, without intervals
 };

@@ -40,7 +40,7 @@ struct TrainResult {
 
 /// What other runs on the same data have found out, instead of the validation rows of this one (CrossValidate).
 struct FoundByFolds {
-  std::optional<double> temperature;         // of --calibrate
+  std::optional<double> temperature;         // to calibrate by
   std::optional<AnswerIntervals> intervals;  // of --intervals
   nlohmann::json cross_validation;           // kept in the model's "training"
   // Of --bag and --effort best:
@@ -113,6 +113,7 @@ class TrainSession {
   void ChooseBackend();
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
   void RequireQuality() const;
+  bool Calibrates() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
   void MeasureTest(TrainResult& result);
   uint64_t Fingerprint();

@@ -114,7 +114,7 @@ std::vector<Row> LossRows() {
            .shapes_loss = true}),
       Row("label-smoothing", &S::label_smoothing,
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
-          "recipe (plain: 0)",
+          "recipe (plain: 0). Above 0 probabilities are calibrated, as by --calibrate, where rows validate",
           {.range = StepRange("label-smoothing"), .effect = &MayBeClasses, .after_checkpoint = true}),
       Row("dropout", &S::dropout, "This share of the hidden layers' outputs is left out of a training step, at random",
           {.range = StepRange("dropout"), .after_checkpoint = true}),

@@ -41,6 +41,7 @@ COMMANDS = (
     ("tune", "dot-tanh:f32:forward:2x3x4", "--milliseconds", "1", "--threads", "1", "--json", "o.j"),
     ("tune", "--export", "o.profile", "--threads", "1"),
     ("bench", "train", "--net", "4-3-2", "--batch", "16", "--json", "o.j", *QUICK),
+    ("bench", "factor", "--rows", "8", "--rounds", "1", "--json", "o.j"),
     ("bench", "layer", "dot-tanh:f32:forward:2x3x4", "--json", "o.j", *QUICK),
     ("bench", "predict", "--net", "4-3-2", "--seconds", "0.01", "--json", "o.j"),
     ("model", "show", "m", "--json", "o.j"),

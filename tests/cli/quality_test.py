@@ -157,6 +157,17 @@ class JudgeTest(CliTest):
             weights = [float(before[name]) ** (1 / temperature) for name in ("p_no", "p_yes")]
             self.assertAlmostEqual(float(after["p_no"]), weights[0] / sum(weights), places=4)
 
+    def test_smoothed_labels_bring_a_temperature(self):
+        self.write("x.csv", blob_rows(300))
+        flags = ("--data", "x.csv", "--recipe", "tabular", "--hidden", "8", "--epochs", "10", "--seed", "3", "--overwrite")
+        asked = self.train_json(*flags, "--calibrate", "--model", "asked")["calibration"]
+        self.assertEqual(self.train_json(*flags, "--model", "m")["calibration"], asked)
+        self.assertLess(asked["log_loss"], asked["log_loss_before"])
+        self.assertNotIn("calibrated on", self.succeed("train", *flags, "--model", "m").out)
+        self.assertIn("calibrated: temperature", self.succeed("model", "show", "m").out)
+        for without in (("--label-smoothing", "0"), ("--split", "0.8,0,0.2"), ("--recipe", "plain")):
+            self.assertIsNone(self.train_json(*flags, *without, "--model", "m")["calibration"], without)
+
     def test_compare(self):
         self.write("x.csv", noisy_rows())
         self.write("new.csv", noisy_rows(300, seed=9))
