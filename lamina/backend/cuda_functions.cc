@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "lamina/backend/training_steps.h"
 #include "lamina/base/opened_library.h"
 #include "lamina/base/version.h"
 

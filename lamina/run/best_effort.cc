@@ -124,9 +124,9 @@ class PortfolioRun {
   // A fold of the first model has its part of the time: what it has learnt by then is kept.
   double EndOf(const PortfolioJob& job) const {
     const int64_t turns = (places_ + at_once_ - 1) / at_once_;
-    return job.entry > 0 ? limit_seconds_
-                         : kShareOfFirst * limit_seconds_ * static_cast<double>(job.place / at_once_ + 1) /
-                               static_cast<double>(turns);
+    const int64_t turn = job.place / at_once_ + 1;
+    const double share = kShareOfFirst * static_cast<double>(turn) / static_cast<double>(turns);
+    return job.entry > 0 ? limit_seconds_ : share * limit_seconds_;
   }
 
   std::optional<PortfolioJob> NextJob() {
