@@ -1,5 +1,5 @@
-// What the rest of the library calls of backend cuda, which is not linked with it: kernels for several kinds of GPU are
-// thirty times as large as everything else.
+// What the rest of the library calls of backend cuda, which is not linked with it: kernels for two kinds of GPU are
+// three times as large as everything else.
 #pragma once
 
 #include <cstdint>

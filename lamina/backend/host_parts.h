@@ -1,11 +1,10 @@
 // Loops of the CPU backends beside layers, cut for their threads.
 #pragma once
 
-#include "lamina/base/openmp.h"
-
 #include <algorithm>
 #include <cstdint>
 
+#include "lamina/base/openmp.h"
 #include "lamina/base/team.h"
 
 namespace lamina {

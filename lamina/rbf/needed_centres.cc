@@ -164,7 +164,7 @@ class NeededCentres {
     return least;
   }
 
-  // Of the first `left` ones; the last takes its place. The lower triangle alone is kept up.
+  // Drops one of the first `left` ones; the last takes its place. The lower triangle alone is kept up.
   void Drop(int64_t gone, int64_t left, std::vector<double>& column) {
     for (int64_t i = 0; i < left; ++i) {
       column[static_cast<size_t>(i)] = i < gone ? Row(gone)[i] : Row(i)[gone];

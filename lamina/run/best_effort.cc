@@ -26,7 +26,7 @@ constexpr double kShareOfFirst = 0.9;  // of the time, which the first model's f
 constexpr uint64_t kSeedsApart = 1'000'003;
 constexpr auto kLook = std::chrono::milliseconds(20);
 
-// Of few rows one cut into folds says little.
+// How often rows are cut into folds: one cut of few rows says little.
 int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
   constexpr int64_t kFew = 300;
   constexpr int64_t kSome = 1000;
@@ -311,7 +311,7 @@ class PortfolioRun {
     }
   }
 
-  // Of the mix, fold by fold.
+  // What the mix answers, fold by fold.
   void AnswerTests() {
     std::vector<double> shares;
     for (const size_t index : finished_) {

@@ -54,7 +54,7 @@ struct CrossValidation {
   Evaluation evaluation;             // of all those answers together; without a loss
   std::vector<std::string> remarks;  // classes that are rarer than folds
   bool interrupted = false;          // and nothing of use
-  // Of --effort best:
+  // With --effort best alone:
   bool stopped = false;  // before its end: the best of what had come to an end
   std::vector<PortfolioPart> portfolio;
   FoundByFolds found;
@@ -65,7 +65,7 @@ struct CrossValidation {
 struct CrossValidationCallbacks {
   std::function<void(int64_t fold, const TrainSession& session)> started;
   std::function<void(const FoldResult& fold)> done;
-  // Of --effort best, which has no such folds: PortfolioCallbacks.
+  // With --effort best, which has no such folds: PortfolioCallbacks.
   std::function<void(const Preprocessor& encoding)> planned;
   std::function<void(const PortfolioPart& part, int64_t number, int64_t count, double seconds_left)> part_done;
   TrainCallbacks train;  // of each fold

@@ -34,7 +34,7 @@ struct TrainResult {
   double exchange_seconds = 0;             // in all of it, hidden or not
   Verdict overlaps;                        // whether ranks exchange gradients while they compute; the reason if not
   std::string exchanged_by;                // what carries gradients from rank to rank: ShardedSteps::ExchangedBy()
-  std::optional<Calibration> calibration;  // where the settings ask for it and validation rows fitted it
+  std::optional<Calibration> calibration;  // where validation rows fitted a temperature: Calibrates()
   std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
 };
 
@@ -43,7 +43,7 @@ struct FoundByFolds {
   std::optional<double> temperature;         // to calibrate by
   std::optional<AnswerIntervals> intervals;  // of --intervals
   nlohmann::json cross_validation;           // kept in the model's "training"
-  // Of --bag and --effort best:
+  // With --bag and --effort best alone:
   std::optional<Preprocessor> encoding;  // that of all rows, instead of the training rows'
   std::vector<Network> networks;         // they answer together, nothing is trained
   std::vector<double> shares;            // of each; empty: equal ones

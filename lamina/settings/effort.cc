@@ -16,9 +16,9 @@
 namespace lamina {
 namespace {
 
-// Of the groups that an effort decides, what is left to the user: random numbers, types and loss weights of rows.
+// What the user still decides in the groups that an effort decides.
 constexpr std::array<std::string_view, 2> kLeftOpen = {"seed", "shuffle"};
-// Of the other groups, what best decides: rows that are apart, and what only one run has.
+// What --effort best decides beside these groups: rows that are apart, and what only one run has.
 constexpr std::array<std::string_view, 15> kOfOneRun = {
     "split",     "split-by", "stratify",     "validation",    "memory",
     "folds",     "fold",     "bag",          "target-values", "monitor",

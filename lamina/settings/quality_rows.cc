@@ -59,8 +59,7 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           {.choices = &MonitorNames, .more_choices = true, .trials = kSame}),
       Row("calibrate", &S::calibrate,
           "Classes: divide the last layer by a temperature fitted to the validation rows, so that probabilities say "
-          "how "
-          "often they are right",
+          "how often they are right; --label-smoothing above 0 does it by itself",
           {.effect = [](const S& s) { return s.task != "regression"; }, .trials = kSame, .after_checkpoint = true}),
       Row("intervals", &S::intervals,
           "Regression: keep the distance to the answer within which this share of the true values lies (of the "

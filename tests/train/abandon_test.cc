@@ -94,7 +94,7 @@ TEST_P(LongSteps, AreCalledOffInTheMiddleAndDoneAgainToTheSameBits) {
       EXPECT_EQ(ParameterBytes(stopped.network), ParameterBytes(start_));
     }
     // What is told leaves soon, however long the step is.
-    EXPECT_LT(clocks, 0.85 * step_clocks);
+    EXPECT_LT(clocks, 0.6 * step_clocks);
     Network network = start_;
     Trainer trainer(network, *backend_, options_);
     trainer.Resume(state);
