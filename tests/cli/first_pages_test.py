@@ -1,16 +1,18 @@
-"""What a newcomer reads first: README.md and docs/tutorial.md print what they show, and the picture of their page can be made.
+"""What a newcomer reads first: README.md and docs/tutorial.md print what they show, the search of the site finds
+pages, and the picture of a model as a page can be made.
 
 LAMINA_PICTURES=FOLDER python3 tests/cli/first_pages_test.py makes page-digit.png there (needs Chromium).
 """
 
+import importlib.util
 import os
 import re
 import shlex
 import subprocess
 import unittest
 
-from lamina_cli import SOURCE, CliTest, main
-from page_browser import CHROMIUM, HELPERS
+from lamina_cli import PROGRAM, SOURCE, CliTest, main
+from page_browser import CHROMIUM, HELPERS, NO_CHROMIUM, browse
 
 PICTURES = os.environ.get("LAMINA_PICTURES", "")
 MOST_PERCENT_OFF = 2.5  # by which an accuracy may differ on another processor
@@ -81,6 +83,31 @@ class FirstPagesTest(CliTest):
         subprocess.run([CHROMIUM, "--headless", "--disable-gpu", "--hide-scrollbars", "--no-sandbox", "--window-size=1100,700",
                         f"--user-data-dir={self.path('profile')}", "--virtual-time-budget=20000", "--accept-lang=en",
                         f"--screenshot={os.path.join(PICTURES, 'page-digit.png')}", f"file://{self.path('drawn.html')}"], check=True)
+
+
+@unittest.skipUnless(importlib.util.find_spec("markdown"), "needs python3-markdown")
+@unittest.skipUnless(CHROMIUM, NO_CHROMIUM)
+class SearchTest(CliTest):
+    def test_a_page_is_found_by_its_words(self):
+        subprocess.run([os.path.join(SOURCE, "scripts", "docs"), "--no-api", "--out", self.folder], check=True, capture_output=True,
+                       env={**os.environ, "LAMINA_SKIP_SETUP": "1", "LAMINA_PROGRAM": PROGRAM})
+        said = browse(self, "index.html", """
+            const ask = async (text) => {
+              const box = find("#search");
+              box.focus();
+              await wait(() => window.PAGES);
+              box.value = text;
+              box.dispatchEvent(new Event("input", { bubbles: true }));
+              return all("#found a").map((each) => each.getAttribute("href"));
+            };
+            return { digits: await ask("ten minutes"), rare: await ask("McNemar chance"), none: await ask("zzyzx"),
+                     told: find("#found").textContent, pages: PAGES.length };""")
+        self.assertEqual(said["digits"][0], "docs/tutorial.html")
+        self.assertIn("docs/tasks/quality.html", said["rare"])
+        self.assertEqual((said["none"], said["told"]), ([], "No page has these words."))
+        self.assertGreater(said["pages"], 100)
+        for page in said["digits"] + said["rare"]:
+            self.assertTrue(os.path.exists(self.path(page)), page)
 
 
 if __name__ == "__main__":
