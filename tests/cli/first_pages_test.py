@@ -91,6 +91,21 @@ class FirstPagesTest(CliTest):
         subprocess.run([CHROMIUM, "--headless", "--disable-gpu", "--hide-scrollbars", "--no-sandbox", "--window-size=1100,700",
                         f"--user-data-dir={self.path('profile')}", "--virtual-time-budget=20000", "--accept-lang=en",
                         f"--screenshot={os.path.join(PICTURES, 'page-digit.png')}", f"file://{self.path('drawn.html')}"], check=True)
+    def test_no_page_is_lost(self):
+        """Links lead from docs/README.md to every page of docs."""
+        docs = os.path.join(SOURCE, "docs")
+        found, rest = set(), [os.path.join(docs, "README.md")]
+        while rest:
+            page = os.path.normpath(rest.pop())
+            if page in found or not os.path.isfile(page):
+                continue
+            found.add(page)
+            with open(page, encoding="utf-8") as file:
+                rest += [os.path.join(os.path.dirname(page), link) for link in re.findall(r"\]\(([^):#]+\.md)[)#]", file.read())]
+        pages = {os.path.join(folder, name) for folder, _, names in os.walk(docs) for name in names if name.endswith(".md")}
+        lost = {page for page in pages - found if "decisions" not in page}
+        self.assertEqual(lost, set(), "docs/README.md should name them")
+
 
 class NeuronPictureTest(CliTest):
     def npy(self, name, values):
