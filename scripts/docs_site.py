@@ -1,5 +1,8 @@
-"""The pages of scripts/docs: Markdown and --help to HTML with one list of all pages. Called with the program and a folder."""
+"""The pages of scripts/docs: Markdown and --help to HTML with one list of all pages and a search in them. Called with the
+program and a folder.
+"""
 import html
+import json
 import pathlib
 import re
 import shutil
@@ -23,6 +26,9 @@ nav { width: 250px; flex: none; height: 100vh; position: sticky; top: 0; overflo
 nav h2 { border: 0; padding: 0; font-size: 12px; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); margin: 18px 0 4px; }
 nav a { display: block; padding: 2px 8px; border-radius: 5px; color: var(--text); text-decoration: none; }
 nav a:hover { background: var(--line); }
+nav input { width: 100%; padding: 5px 8px; font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line); border-radius: 5px; }
+nav .version { margin: 0 0 8px; color: var(--soft); }
+#found span { display: block; color: var(--soft); font-size: 12.5px; line-height: 1.35; }
 nav a.here { background: var(--accent); color: var(--back); }
 main { flex: 1; min-width: 0; padding: 28px 44px 80px; max-width: 1120px; }
 a { color: var(--accent); }
@@ -39,6 +45,36 @@ img { max-width: 100%; border: 1px solid var(--line); border-radius: 6px; }
 @media (max-width: 800px) { body { display: block; } nav { width: auto; height: auto; position: static; } main { padding: 20px; } }
 @media print { nav { display: none; } }
 """
+# Every word must occur in a page; words of its title count most. The texts are read when somebody begins to search.
+SEARCH = """
+const box = document.getElementById("search"), found = document.getElementById("found"), root = box.dataset.root;
+const show = () => {
+  const words = box.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  const pages = !words.length || !window.PAGES ? [] : PAGES.map(([page, title, text]) => {
+    const low = text.toLowerCase(), counts = words.map((word) => low.split(word).length - 1);
+    const named = words.filter((word) => title.toLowerCase().includes(word)).length;
+    return { page, title, text, at: low.indexOf(words[0]), rank: Math.min(...counts) ? named * 50 + Math.min(20, ...counts) : 0 };
+  }).filter((each) => each.rank).sort((a, b) => b.rank - a.rank).slice(0, 12);
+  found.replaceChildren(...pages.map(({ page, title, text, at }) => {
+    const link = document.createElement("a"), part = document.createElement("span");
+    link.href = root + page;
+    part.textContent = "… " + text.slice(Math.max(0, at - 30), at + 70) + " …";
+    link.append(title, part);
+    return link;
+  }));
+  if (words.length && window.PAGES && !pages.length) found.textContent = "No page has these words.";
+};
+box.addEventListener("input", show);
+box.addEventListener("focus", () => {
+  const script = document.createElement("script");
+  script.src = root + "pages.js";
+  script.onload = show;
+  document.head.append(script);
+}, { once: true });
+addEventListener("keydown", (event) => {
+  if (event.key === "/" && document.activeElement !== box) { event.preventDefault(); box.focus(); }
+});
+"""
 
 
 class Site:
@@ -47,6 +83,7 @@ class Site:
         self.sources = {}  # page in the site -> (title, HTML of its body, folder of its source or None)
         self.groups = []
         self.problems = []
+        self.version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.partition("\n")[0]
         self.titles = self.collect()
 
     def collect(self):
@@ -154,7 +191,9 @@ class Site:
 
     def navigation(self, page):
         to_root = "../" * page.count("/")
-        out = []
+        out = [f'<p class="version">{html.escape(self.version)}</p>',
+               f'<input id="search" type="search" placeholder="Search (/)" aria-label="Search all pages" data-root="{to_root}">',
+               '<div id="found" aria-live="polite"></div>']
         for title, entries in self.groups:
             if entries:
                 out.append(f"<h2>{title}</h2>")
@@ -173,9 +212,14 @@ class Site:
                 f'<link rel="stylesheet" href="{"../" * page.count("/")}style.css"></head>\n'
                 f'<body><nav aria-label="Pages">\n{self.navigation(page)}\n</nav>\n<main>\n'
                 f'{self.relink(page, folder, body)}\n</main>\n'
+                f'<script src="{"../" * page.count("/")}search.js"></script>\n'
                 "<script>document.querySelector('nav .here')?.scrollIntoView({block: 'nearest'});</script>\n"
                 '</body></html>\n', encoding="utf-8")
         (self.out / "style.css").write_text(STYLE, encoding="utf-8")
+        (self.out / "search.js").write_text(SEARCH, encoding="utf-8")
+        texts = [(page, title, " ".join(html.unescape(re.sub(r"<[^>]+>", " ", body)).split()))
+                 for page, (title, body, _) in self.sources.items()]
+        (self.out / "pages.js").write_text(f"window.PAGES = {json.dumps(texts, ensure_ascii=False)};\n", encoding="utf-8")
 
 
 def main():
