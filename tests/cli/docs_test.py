@@ -1,4 +1,4 @@
-"""The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere."""
+"""The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere, long sentences are found."""
 
 import os
 import re
@@ -108,6 +108,34 @@ class SiteTest(CliTest):
         self.assertGreater(links, 1000)
         for command in re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", self.succeed("--help").out):
             self.assertTrue(os.path.exists(os.path.join(site, "commands", f"lamina-{command}.html")), command)
+
+
+class ProseTest(CliTest):
+    def findings(self, text):
+        self.write("page.md", text)
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "check_prose"), self.path("page.md")], capture_output=True, text=True)
+        lines = [line.removeprefix(self.path("page.md") + ":") for line in done.stdout.splitlines()]
+        self.assertEqual(done.returncode, 1 if lines else 0, done.stderr)
+        return lines
+
+    def test_each_rule_finds_its_fault(self):
+        words, wide = "to " * 23, "x " * 61
+        cases = [(f"A {words}end.", ""), (f"- A {words}\n  end end.", "a sentence of 26 words"), (f"| A {words}end end |", "a sentence of 26 words"),
+                 (f"| A {words}; end end |", ""), ("One. Of two, one.", "a sentence begins with a bare Of"), ("Of course.", ""),
+                 ("x" * 121, "121 columns"), ("| " + "x" * 121 + " |", ""), ("[x](" + "x" * 121 + ")", ""),
+                 (f"```\n{wide}\n```\n\n    {wide}", ""), (f"`{words}`\nA {words}.", "")]
+        page, expected = "", []
+        for text, found in cases:
+            expected += [f"{page.count(chr(10)) + 1}: {found}"] if found else []
+            page += text + "\n\n"
+        found = self.findings(page)
+        self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
+        self.assertEqual(len(found), len(expected), found)
+
+    @unittest.skipUnless(shutil.which("codespell"), "needs codespell")
+    def test_british_spelling_and_mistakes_are_found_outside_code(self):
+        self.assertEqual(self.findings("One.\nThe colour `colour`.\n\nTeh end.\n"),
+                         ["2: spelling: colour is color", "4: spelling: Teh is The"])
 
 
 if __name__ == "__main__":
