@@ -110,6 +110,12 @@ class SiteTest(CliTest):
             self.assertTrue(os.path.exists(os.path.join(site, "commands", f"lamina-{command}.html")), command)
 
 
+class SettingsTest(CliTest):
+    def test_the_reference_is_what_the_program_says(self):
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "settings_page"), PROGRAM, "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
 class ProseTest(CliTest):
     def findings(self, text):
         self.write("page.md", text)
