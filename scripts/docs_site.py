@@ -9,22 +9,7 @@ import sys
 import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = [
-    ("Start", [("README.md", "lamina"), ("docs/install.md", "Installing"), ("docs/desktop.md", "The window"), ("docs/command-line.md", "The program"), ("docs/speed.md", "How fast")]),
-    ("Tasks", [("docs/tasks/README.md", "All"), ("docs/tasks/classify.md", "Telling classes apart"), ("docs/tasks/regress.md", "Predicting numbers"),
-               ("docs/tasks/rbf.md", "Layers of distances"), ("docs/tasks/out-of-core.md", "Larger than memory"),
-               ("docs/search.md", "Searching settings"), ("docs/cluster.md", "Several hosts"), ("docs/tasks/deploy.md", "Inside anything"), ("docs/tasks/c-source.md", "C source"), ("docs/tasks/microcontrollers.md", "Microcontrollers"), ("docs/tasks/tune.md", "Tuning"), ("docs/tasks/gpu.md", "On a GPU")]),
-    ("Recipes", [("docs/recipes/README.md", "All"), ("docs/recipes/mnist.md", "MNIST"), ("docs/recipes/kddcup99.md", "KDD Cup 1999"),
-                 ("docs/recipes/stock-prices.md", "Stock prices")]),
-    ("Commands", []),  # from --help
-    ("Python", [("docs/python.md", "lamina in Python"), ("docs/python-from-scikit-learn.md", "From scikit-learn"),
-                ("docs/python-from-pytorch.md", "From PyTorch"), ("docs/python-api.md", "Interface")]),
-    ("Library", [("docs/library.md", "In C++ and C"), ("docs/file-formats.md", "File formats")]),
-    ("Studies", []),  # docs/paper-*.md and bench/results
-    ("Inside", [("docs/architecture.md", "Architecture"), ("docs/dependencies.md", "What it stands on"),
-                ("CHANGELOG.md", "Changes"), ("CONTRIBUTING.md", "Contributing"), ("data/README.md", "Bundled data")]),
-    ("Decisions", []),
-]
+INDEX = "docs/README.md"  # its headings and lists are the navigation
 STYLE = """
 :root { --text: #1c2430; --soft: #5a6573; --line: #d9dfe6; --back: #fff; --side: #f5f7fa; --accent: #1a5fa8; --code: #f1f4f8; }
 @media (prefers-color-scheme: dark) {
@@ -65,22 +50,24 @@ class Site:
         self.titles = self.collect()
 
     def collect(self):
-        for title, pages in PAGES:
-            entries = []
-            if title == "Commands":
-                entries = [(self.command_page(path), " ".join(path)) for path in self.commands(["lamina"])]
-            elif title == "Studies":
-                found = sorted((ROOT / "docs").glob("paper-*.md")) + sorted((ROOT / "bench/results").rglob("*.md"))
-                entries = [(self.markdown_page(str(path.relative_to(ROOT))), self.heading(path)) for path in found]
-            elif title == "Decisions":
-                entries = [(self.markdown_page(str(path.relative_to(ROOT))), self.heading(path))
-                           for path in sorted((ROOT / "docs/decisions").glob("*.md")) if "template" not in path.name]
-            else:
-                entries = [(self.markdown_page(name), text) for name, text in pages if (ROOT / name).exists()]
-            if title == "Library" and (self.out / "api/index.html").exists():
-                entries.append(("api/namespacelamina.html", "C++ API"))
-            self.groups.append((title, entries))
+        self.groups = [("Start", [(self.markdown_page("README.md"), "lamina"), (self.markdown_page(INDEX), "All pages")])]
+        for part in re.split(r"(?m)^## ", (ROOT / INDEX).read_text(encoding="utf-8"))[1:]:
+            links = re.findall(r"(?m)^- \[([^\]]+)\]\(([^)]+\.md)\)", part)
+            paths = [(str(pathlib.PurePosixPath(*self.normal(("docs", *pathlib.PurePosixPath(link).parts)))), text) for text, link in links]
+            self.groups.append((part.partition("\n")[0], [(self.markdown_page(path), text) for path, text in paths]))
+        self.groups.append(("Commands", [(self.command_page(path), " ".join(path)) for path in self.commands(["lamina"])]))
+        if (self.out / "api/index.html").exists():
+            self.groups.append(("C++", [("api/namespacelamina.html", "C++ API")]))
+        self.groups.append(("Pages of folders", self.rest("docs/tasks", "docs/recipes")))
+        self.groups.append(("Results", self.rest("bench/results")))
+        self.groups.append(("Decisions", self.rest("docs/decisions")))
         return {page: text for _, entries in self.groups for page, text in entries}
+
+    def rest(self, *folders):
+        """The pages of the folders that the index does not name."""
+        found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.md")) if "template" not in path.name]
+        names = [str(path.relative_to(ROOT)) for path in found]
+        return [(self.markdown_page(name), self.heading(ROOT / name)) for name in names if self.page_of(name) not in self.sources]
 
     @staticmethod
     def heading(path):
