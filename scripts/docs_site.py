@@ -143,7 +143,7 @@ class Site:
 
     def navigation(self, page):
         to_root = "../" * page.count("/")
-        out = ['<form role="search"><input type="search" placeholder="Search" aria-label="Search the pages" accesskey="s"></form>',
+        out = ['<form role="search"><input type="search" placeholder="Search (/)" aria-label="Search all pages"></form>',
                f'<button type="button" id="colors">Dark or light</button> <small>lamina {html.escape(self.version)}</small>']
         for title, entries in self.groups:
             if entries:

@@ -54,7 +54,7 @@ if (typeof document !== "undefined") {
     box.replaceChildren();
     if (!main.hidden || index === null) return;
     const found = laminaFind(index, query);
-    box.append(Object.assign(document.createElement("h1"), { textContent: found.length ? `Found for “${query}”` : `Nothing found for “${query}”` }));
+    box.append(Object.assign(document.createElement("h1"), { textContent: found.length ? `Pages with these words: ${query}` : `No page has these words: ${query}` }));
     for (const [page, anchor, title, heading, text] of found) {
       const link = Object.assign(document.createElement("a"), { href: toRoot + page + (anchor ? "#" + anchor : "") });
       link.textContent = heading === title ? title : `${title}: ${heading}`;
@@ -78,6 +78,12 @@ if (typeof document !== "undefined") {
 
   document.addEventListener("DOMContentLoaded", () => {
     const input = document.querySelector("nav input");
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "/" && document.activeElement !== input) {
+        event.preventDefault();
+        input.focus();
+      }
+    });
     input.addEventListener("input", () => {
       if (index === null && !document.querySelector("script[src$='search.js']")) load(toRoot + "search.js");
       show(input.value);
