@@ -52,6 +52,15 @@ TEST(CudaNetwork, ManyBlocks) {
                3);
 }
 
+// From 32 rows on a warp adds up a parameter's gradient.
+TEST(CudaNetwork, ManyRowsInManyBlocks) {
+  for (const int64_t batch : {32, 64}) {
+    Work work{Layers({40, 120, 3}, Synapse::kDot, "tanh", "sigmoid"), Loss::kMse, Sgd(), batch};
+    work.rows = 150;
+    CheckNetwork(work, "many rows", 3);
+  }
+}
+
 TEST(CudaNetwork, EveryActivation) {
   for (const std::string& name : ActivationNames()) {
     const Activation hidden = name == "exp" || name == "softmax" ? Activation("tanh") : Activation(name);
