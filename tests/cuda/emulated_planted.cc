@@ -1,4 +1,5 @@
 // Mistakes that a GPU would not forgive, one a kernel: the emulation must see each.
+#include "lamina/backend/cuda/cuda_plan.h"
 #include "lamina/backend/cuda/device.h"
 #include "lamina/backend/cuda/epilogue.cuh"
 #include "lamina/backend/cuda/numbers.cuh"
@@ -50,6 +51,11 @@ void RunPlanted(Planted mistake) {
     case Planted::kFenceBeforeBarrier: device.LaunchTogether("count", &Count, one, 32, 0, &counter, true); break;
   }
   device.Synchronize();
+}
+
+int64_t PanelRowsOf(const std::string& problem) {
+  const Device device(0);
+  return Choose(Problem::Parse(problem), /*any_slicing=*/false, device, {}).panel_rows;
 }
 
 std::string ErrorOfLaunch(int threads, unsigned grid_rows, int64_t shared_bytes, unsigned together) {

@@ -41,5 +41,13 @@ TEST_F(CudaEmulation, RefusesLaunchesBeyondTheLimits) {
   SetEmulatedCompute(kEmulatedCompute);
 }
 
+// 16 KiB of the cache are 512 rows of eight numbers.
+TEST_F(CudaEmulation, PanelsOfTheLibrarysProductAreEven) {
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:520x8x16"), 384) << "not 512, and 8 in the last one";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:512x8x16"), 512);
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:1030x8x16"), 384) << "not 512, 512 and 6";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:100x8x16"), 100);
+}
+
 }  // namespace
 }  // namespace lamina::cuda_emulated

@@ -154,6 +154,8 @@ double MeasureSynapseLimit(Device& device, Synapse synapse, DType dtype, Precisi
 }
 
 double MeasureMemoryBandwidth(Device& device, int64_t size_bytes) {
+  constexpr int64_t kMostEmulated_bytes = 1 << 20;
+  size_bytes = IsEmulated(device) ? std::min(size_bytes, kMostEmulated_bytes) : size_bytes;
   const int64_t whole_bytes = std::max<int64_t>(1, size_bytes / (kThreads * kCopied_bytes)) * kThreads * kCopied_bytes;
   const int64_t count = whole_bytes / (kNumbers * static_cast<int64_t>(sizeof(float)));
   auto* from = static_cast<float*>(device.Allocate(whole_bytes));
@@ -174,6 +176,10 @@ double MeasureLibraryProduct_seconds(Device& device, DType dtype, Precision prec
   request.dtype = dtype;
   request.max_batch = batch;
   request.precision = precision;
+  constexpr int64_t kMostEmulated = 1 << 20;  // synapses
+  if (IsEmulated(device) && batch * outputs * inputs > kMostEmulated) {
+    return 0;
+  }
   if (!LtSupports({request.layer, Pass::kForward, batch, dtype, precision})) {
     return 0;
   }
