@@ -1,5 +1,6 @@
 """The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere, long sentences are found."""
 
+import glob
 import json
 import os
 import re
@@ -117,6 +118,24 @@ class SiteTest(CliTest):
                 "console.log(laminaFind(index, 'TUNING profile')[0][0]); eval(fs.readFileSync(process.argv[2], 'utf8'))"
             done = subprocess.run(["node", "-e", program, os.path.join(site, "site.js"), os.path.join(site, "search.js")], capture_output=True, text=True)
             self.assertEqual((done.stdout, done.stderr), ("docs/file-formats.html\n", ""))
+
+
+class CommandsTest(CliTest):
+    """What the pages beside docs/tasks tell to type has flags that the program knows."""
+
+    def test_flags_are_known(self):
+        helps, flags = {}, 0
+        for page in sorted(glob.glob(os.path.join(SOURCE, "docs", "*.md"))):
+            with open(page, encoding="utf-8") as file:
+                commands = re.findall(r"(?m)^    (?:\$ )?(?:[a-z]+ .* )?(?:build/release/)?lamina ([a-z].*(?:\\\n.*)*)", file.read())
+            for command in commands:
+                words = command.split("#")[0].split()
+                path = " ".join(words[:2] if words[0] in ("data", "bench", "model") else words[:1])
+                helps[path] = helps.get(path) or self.succeed(*path.split(), "--help").out
+                for flag in re.findall(r"(?<!\S)--?[a-z][a-z0-9-]*", " ".join(words)):
+                    flags += 1
+                    self.assertRegex(helps[path], rf"(?<![\w-]){flag}(?![\w-])", f"{page}: lamina {command}")
+        self.assertGreater(flags, 80)
 
 
 class SettingsTest(CliTest):
