@@ -138,6 +138,45 @@ class CommandsTest(CliTest):
         self.assertGreater(flags, 80)
 
 
+def keys_of(node):
+    """All keys inside a result but those of settings and the words of the data."""
+    for key, value in node.items() if isinstance(node, dict) else ():
+        yield key
+        if key not in ("settings", "decisions", "confusion", "values"):
+            yield from keys_of(value)
+    for value in node[:2] if isinstance(node, list) else ():
+        yield from keys_of(value)
+
+
+class ResultKeysTest(CliTest):
+    """Every key of --json stands in the table of docs/command-line.md, in the row of its command or in one that it names."""
+
+    def test_keys_are_told(self):
+        with open(os.path.join(SOURCE, "docs", "command-line.md"), encoding="utf-8") as file:
+            table = file.read().partition("## The result for programs")[2]
+        rows = dict(re.findall(r"(?m)^\| `([^`|]+)`[^|]* \| (.*) \|$", table))
+        digits, stocks = (os.path.join(SOURCE, "data", name) for name in ("digits.csv.gz", "stocks.csv.gz"))
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (50, 4), }".ljust(117) + "\n"
+        self.write("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<200f", *map(float, range(200))))
+        told = 0
+        for command, flags in (("train", [digits, "--epochs", "1", "--model", "m.safetensors"]), ("train", [stocks, "--epochs", "1"]),
+                               ("evaluate", ["m.safetensors", digits]), ("predict", ["m.safetensors", digits, "--out", "p.csv"]),
+                               ("compare", ["m.safetensors", "m.safetensors", digits]), ("explain", ["m.safetensors", digits, "--samples", "20"]),
+                               ("drift", ["m.safetensors", digits]), ("export", ["m.safetensors", "--onnx", "--out", "m.onnx"]), ("devices", []),
+                               ("search", [digits, "--recipe", "plain", "--epochs", "1", "--vary", "learning-rate=0.01,0.02"]),
+                               ("layer", ["--x", "x.npy", "--w", "x.npy", "--radius", "9", "--out", "h.npy"]),
+                               ("neighbours", ["--x", "x.npy", "--y", "x.npy", "--k", "2", "--out", "n.npy"]),
+                               ("centres", ["--x", "x.npy", "--count", "3", "--out", "c.npy"]), ("data show", [stocks]),
+                               ("data encode", [stocks, "--output", "encoded"])):
+            recipe = ["--recipe", "plain"] if command == "train" else []
+            self.succeed(*command.split(), *flags, *recipe, "--json", "result.json")
+            text = rows[command] + "".join(rows.get(name, "") for name in re.findall(r"as (?:of )?`(\w+)`", rows[command]))
+            missing = set(keys_of(json.loads(self.read("result.json")))) - set(re.findall(r"`(\w+)`", text)) - {"command", "lamina_version"}
+            self.assertEqual(missing, set(), f"docs/command-line.md does not tell these keys of {command}")
+            told += 1
+        self.assertEqual(told, 15)
+
+
 class SettingsTest(CliTest):
     def test_the_reference_is_what_the_program_says(self):
         done = subprocess.run([os.path.join(SOURCE, "scripts", "settings_page"), PROGRAM, "--check"], capture_output=True, text=True)
