@@ -89,10 +89,14 @@ class TasksTest(CliTest):
 @unittest.skipUnless(has_markdown("python3") or has_markdown("/usr/bin/python3"), "needs python3-markdown")
 class SiteTest(CliTest):
     def test_every_link_leads_somewhere(self):
-        site = self.path("site")
-        done = subprocess.run([os.path.join(SOURCE, "scripts", "docs"), "--no-api", "--out", site], capture_output=True,
+        version = self.succeed("--version").out.split()[1]
+        os.makedirs(self.path("site/0.0.1"))
+        self.write("site/0.0.1/search.js", "an older version")
+        site = self.path(f"site/{version}")
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "docs"), "--no-api", "--versions", self.path("site")], capture_output=True,
                               text=True, env={**os.environ, "LAMINA_SKIP_SETUP": "1", "LAMINA_PROGRAM": PROGRAM})
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("site/versions.js"), f'laminaVersions(["{version}", "0.0.1"]);\n')
         pages = [os.path.join(folder, name) for folder, _, names in os.walk(site) for name in names
                  if name.endswith(".html")]
         self.assertGreater(len(pages), 35)
