@@ -1,5 +1,6 @@
 """The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere, long sentences are found."""
 
+import glob
 import json
 import os
 import re
@@ -88,10 +89,14 @@ class TasksTest(CliTest):
 @unittest.skipUnless(has_markdown("python3") or has_markdown("/usr/bin/python3"), "needs python3-markdown")
 class SiteTest(CliTest):
     def test_every_link_leads_somewhere(self):
-        site = self.path("site")
-        done = subprocess.run([os.path.join(SOURCE, "scripts", "docs"), "--no-api", "--out", site], capture_output=True,
+        version = self.succeed("--version").out.split()[1]
+        os.makedirs(self.path("site/0.0.1"))
+        self.write("site/0.0.1/search.js", "an older version")
+        site = self.path(f"site/{version}")
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "docs"), "--no-api", "--versions", self.path("site")], capture_output=True,
                               text=True, env={**os.environ, "LAMINA_SKIP_SETUP": "1", "LAMINA_PROGRAM": PROGRAM})
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("site/versions.js"), f'laminaVersions(["{version}", "0.0.1"]);\n')
         pages = [os.path.join(folder, name) for folder, _, names in os.walk(site) for name in names
                  if name.endswith(".html")]
         self.assertGreater(len(pages), 35)
@@ -117,6 +122,63 @@ class SiteTest(CliTest):
                 "console.log(laminaFind(index, 'TUNING profile')[0][0]); eval(fs.readFileSync(process.argv[2], 'utf8'))"
             done = subprocess.run(["node", "-e", program, os.path.join(site, "site.js"), os.path.join(site, "search.js")], capture_output=True, text=True)
             self.assertEqual((done.stdout, done.stderr), ("docs/file-formats.html\n", ""))
+
+
+class CommandsTest(CliTest):
+    """What the pages beside docs/tasks tell to type has flags that the program knows."""
+
+    def test_flags_are_known(self):
+        helps, flags = {}, 0
+        for page in sorted(glob.glob(os.path.join(SOURCE, "docs", "*.md"))):
+            with open(page, encoding="utf-8") as file:
+                commands = re.findall(r"(?m)^    (?:\$ )?(?:[a-z]+ .* )?(?:build/release/)?lamina ([a-z].*(?:\\\n.*)*)", file.read())
+            for command in commands:
+                words = command.split("#")[0].split()
+                path = " ".join(words[:2] if words[0] in ("data", "bench", "model") else words[:1])
+                helps[path] = helps.get(path) or self.succeed(*path.split(), "--help").out
+                for flag in re.findall(r"(?<!\S)--?[a-z][a-z0-9-]*", " ".join(words)):
+                    flags += 1
+                    self.assertRegex(helps[path], rf"(?<![\w-]){flag}(?![\w-])", f"{page}: lamina {command}")
+        self.assertGreater(flags, 80)
+
+
+def keys_of(node):
+    """All keys inside a result but those of settings and the words of the data."""
+    for key, value in node.items() if isinstance(node, dict) else ():
+        yield key
+        if key not in ("settings", "decisions", "confusion", "values"):
+            yield from keys_of(value)
+    for value in node[:2] if isinstance(node, list) else ():
+        yield from keys_of(value)
+
+
+class ResultKeysTest(CliTest):
+    """Every key of --json stands in the table of docs/command-line.md, in the row of its command or in one that it names."""
+
+    def test_keys_are_told(self):
+        with open(os.path.join(SOURCE, "docs", "command-line.md"), encoding="utf-8") as file:
+            table = file.read().partition("## The result for programs")[2]
+        rows = dict(re.findall(r"(?m)^\| `([^`|]+)`[^|]* \| (.*) \|$", table))
+        digits, stocks = (os.path.join(SOURCE, "data", name) for name in ("digits.csv.gz", "stocks.csv.gz"))
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (50, 4), }".ljust(117) + "\n"
+        self.write("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<200f", *map(float, range(200))))
+        told = 0
+        for command, flags in (("train", [digits, "--epochs", "1", "--model", "m.safetensors"]), ("train", [stocks, "--epochs", "1"]),
+                               ("evaluate", ["m.safetensors", digits]), ("predict", ["m.safetensors", digits, "--out", "p.csv"]),
+                               ("compare", ["m.safetensors", "m.safetensors", digits]), ("explain", ["m.safetensors", digits, "--samples", "20"]),
+                               ("drift", ["m.safetensors", digits]), ("export", ["m.safetensors", "--onnx", "--out", "m.onnx"]), ("devices", []),
+                               ("search", [digits, "--recipe", "plain", "--epochs", "1", "--vary", "learning-rate=0.01,0.02"]),
+                               ("layer", ["--x", "x.npy", "--w", "x.npy", "--radius", "9", "--out", "h.npy"]),
+                               ("neighbours", ["--x", "x.npy", "--y", "x.npy", "--k", "2", "--out", "n.npy"]),
+                               ("centres", ["--x", "x.npy", "--count", "3", "--out", "c.npy"]), ("data show", [stocks]),
+                               ("data encode", [stocks, "--output", "encoded"])):
+            recipe = ["--recipe", "plain"] if command == "train" else []
+            self.succeed(*command.split(), *flags, *recipe, "--json", "result.json")
+            text = rows[command] + "".join(rows.get(name, "") for name in re.findall(r"as (?:of )?`(\w+)`", rows[command]))
+            missing = set(keys_of(json.loads(self.read("result.json")))) - set(re.findall(r"`(\w+)`", text)) - {"command", "lamina_version"}
+            self.assertEqual(missing, set(), f"docs/command-line.md does not tell these keys of {command}")
+            told += 1
+        self.assertEqual(told, 15)
 
 
 class SettingsTest(CliTest):
