@@ -28,7 +28,7 @@ class ArrayMath {
   virtual void FromBFloat16(double* to, const BFloat16* from, int64_t count) noexcept = 0;
 };
 
-/// Of host memory, by `threads` threads.
+/// Works on host memory with `threads` threads.
 class HostArrayMath final : public ArrayMath {
  public:
   explicit HostArrayMath(int threads) : threads_(threads) {}

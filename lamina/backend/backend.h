@@ -74,8 +74,8 @@ class PreparedLayer {
   virtual void Forward(const ForwardArgs& args) noexcept = 0;
   virtual void InputGradient(const InputGradientArgs& args) noexcept = 0;
   virtual void WeightGradient(const WeightGradientArgs& args) noexcept = 0;
-  /// Whether WeightGradient() of kNeuronsApart or more neurons of the layer, a range with the columns of delta that are
-  /// theirs, gives them the same bits as one of all neurons. For finite numbers.
+  /// Whether WeightGradient() of a range of at least kNeuronsApart neurons, with their columns of delta, gives them the
+  /// same bits as one of all neurons. For finite numbers.
   virtual bool NeuronsApart() const { return false; }
   /// What was chosen, for reports: "cpu: dot 8x48 tile, 2 threads".
   virtual std::string Describe() const = 0;
@@ -142,7 +142,7 @@ struct BackendOptions {
   int threads = 0;  // 0: all the cores this process may use
   /// What backend cpu computes with: "auto", or "own" for layers one by one.
   std::string kernel = "auto";
-  /// Of backends with several devices: the one of this number, beyond the last one the first again.
+  /// Which of a backend's devices; numbers beyond the last device start over at the first.
   int device = 0;
   /// Asked for every pass of a layer that is prepared; null: the backend's estimates.
   std::shared_ptr<const PlanSource> plans;
@@ -173,7 +173,7 @@ class Backend {
   /// Plans worth measuring for a problem, by a rough model the most promising first. Empty: nothing to choose.
   virtual std::vector<Plan> Candidates(const Problem&) const { return {}; }
 
-  /// Of a device; 0: the host's memory counts.
+  /// Free memory of a device; 0: the host's memory counts.
   virtual int64_t FreeMemory_bytes() const { return 0; }
   virtual std::unique_ptr<Buffer> Allocate(int64_t size_bytes) const = 0;  // zeroed
   virtual void Upload(void* to, const void* host, int64_t size_bytes) const = 0;
@@ -187,19 +187,19 @@ class Backend {
   virtual std::unique_ptr<CopyStreams> MakeCopyStreams() const;
   /// Sums of arrays in this backend's memory (array_math.h).
   virtual std::unique_ptr<ArrayMath> MakeArrayMath() const;
-  /// Exchanges between the devices of ranks (device_exchange.h), which all call this; null where there is none, `why`
+  /// Exchanges between the devices of ranks (device_exchange.h), which all call this. Null where there is none: `why`
   /// then holds the reason, the same on all ranks. The backend must outlive it.
   virtual std::unique_ptr<DeviceExchange> JoinRanks(const RankMeeting& meeting, Verdict* why) const;
 
   /// Throws Error(kUnsupported) with the Verdict's reason where Supports() says no.
   virtual std::unique_ptr<PreparedLayer> Prepare(const LayerPlanRequest& request) const = 0;
 
-  /// Training steps of a whole network as one call (training_steps.h), where this backend has a faster way than layer
-  /// by layer; null where it has none, `why` then holds the reason.
+  /// Training steps of a whole network as one call (training_steps.h). Null where this backend has no way faster than
+  /// layer by layer; `why` then holds the reason.
   virtual std::unique_ptr<PreparedNetwork> PrepareNetwork(const NetworkPlanRequest& request, Verdict* why) const;
 
-  /// Training steps layer by layer, recorded once and run many times (training_steps.h), where a call of this backend
-  /// costs enough to be worth it; null where not.
+  /// Training steps layer by layer, recorded once and run many times (training_steps.h). Null where a call of this
+  /// backend costs too little to be worth it.
   virtual std::unique_ptr<RecordedSteps> MakeRecordedSteps() const;
 
   /// to[i] = from[rows[i]] for i < count. `rows` and both matrices in backend memory.

@@ -35,8 +35,8 @@ const std::string& BackendNamesText();
 /// The one that backend cuda uses; empty where that is not available.
 std::vector<GpuInfo> UsableGpus();
 
-/// What `name` means for training a network: "auto" is `cpu` where that computes whole steps at once, in less time than
-/// a GPU takes to start one kernel, and otherwise the first available row; other names are themselves.
+/// What `name` means for training a network. "auto" is `cpu` where `cpu` computes whole steps at once, faster than a
+/// GPU starts one kernel. Otherwise it is the first available row. Other names are themselves.
 std::string_view BackendForTraining(std::string_view name, std::span<const LayerSpec> layers, int64_t batch,
                                     DType dtype, int state_count);
 

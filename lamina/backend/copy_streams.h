@@ -9,9 +9,9 @@
 namespace lamina {
 
 /// Copies between pinned host memory and a device, in a queue for each direction. Copies of one direction are done in
-/// the order asked for, beside those of the other one and beside the backend's work, unless an order between them is
-/// asked for. Used by one thread at a time, which may be another one than the backend's as long as it asks for no order
-/// with the backend's work. All calls but the waits return at once; all may throw Error.
+/// the order asked for. Unless an order is asked for, they run beside those of the other direction and the backend's
+/// work. Used by one thread at a time. It may differ from the backend's thread, as long as it asks for no order with
+/// the backend's work. All calls but the waits return at once; all may throw Error.
 class CopyStreams {
  public:
   virtual ~CopyStreams() = default;

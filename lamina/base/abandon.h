@@ -9,9 +9,9 @@
 
 namespace lamina {
 
-/// While it exists, long loops of kernels that this thread runs, alone or with its team (base/team.h), ask `requested`
-/// some times a second, on this thread. Once it says true they leave as soon as they can: whatever the thread has
-/// computed since the scope began is then of no use, and told() says so. Of nested scopes the innermost is asked.
+/// While it exists, long kernel loops that this thread or its team (base/team.h) runs ask `requested`, on this thread,
+/// a few times a second. Once it says true they leave as soon as they can. What the thread has computed since the scope
+/// began is then void, and told() says so. In nested scopes the innermost is asked.
 class AbandonScope {
  public:
   explicit AbandonScope(std::function<bool()> requested);
@@ -43,7 +43,7 @@ class AbandonScope {
 /// be met all the same: threads of a team may hear of it one after the other.
 bool Abandoned() noexcept;
 
-/// On a thread of a team, while it runs a region of the thread that made it: that thread's scope is the one to hear of.
+/// For a thread of a team while it runs a region: it heeds the scope of the thread that made the region.
 class AbandonedTogether {
  public:
   /// The calling thread's scope, for its team.

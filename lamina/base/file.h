@@ -36,16 +36,16 @@ struct FileUse {
   void AddRead(const std::string& name, const std::vector<std::string>& paths);
 };
 
-/// Called before any work. Throws Error(kInvalidArgument) where a file to be written is also one that is read, or is to
-/// be written twice, whatever its name (links, "./"): one would destroy the other. Throws Error(kNotFound | kIo) where
-/// a file cannot be written. What is no regular file (/dev/null) may be given twice.
+/// Called before any work. Throws Error(kInvalidArgument) where a file to be written is also read, or written twice,
+/// whatever its name (links, "./"). Throws Error(kNotFound | kIo) where a file cannot be written. What is no regular
+/// file (/dev/null) may be given twice.
 void CheckFiles(const FileUse& files);
 
 /// Whether both name one file that is there, or the same place for one that is not.
 bool IsSameFile(const std::string& a, const std::string& b);
 
-/// Writes a file beside its target and renames it over the target at Commit(): whoever looks, and whenever the
-/// process dies, sees the old file or the new one, whole. Without Commit the temporary is removed.
+/// Writes a file beside its target; Commit() renames it over the target. Whenever the process dies, readers see the old
+/// file or the new one, whole. Without Commit the temporary is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

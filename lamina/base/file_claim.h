@@ -11,9 +11,9 @@ namespace lamina {
 /// the claim. What a killed process left of it is taken over.
 class FileClaim {
  public:
-  /// Null for what is no regular file (/dev/null). File systems without locks keep nobody away. Throws Error(kIo)
-  /// naming the process where another run, also of this process, has it, and where something else than such a lock
-  /// stands under its name (a link, somebody's file): that stays as it is.
+  /// Null for what is no regular file (/dev/null). File systems without locks keep nobody away. Throws Error(kIo),
+  /// naming the process, where another run has it, even of this process. Throws it, too, where something else than such
+  /// a lock (a link, somebody's file) has its name; that stays as it is.
   static std::unique_ptr<FileClaim> Take(const std::string& path);
   ~FileClaim();
   FileClaim(const FileClaim&) = delete;

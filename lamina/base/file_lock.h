@@ -9,8 +9,8 @@ namespace lamina {
 /// Held as long as it lives, and no longer than the process, however that ends.
 class FileLock {
  public:
-  /// Of a file or folder that is there; null where somebody else, in this process or another one, holds it. File
-  /// systems without locks keep nobody away. Throws Error(kNotFound | kIo).
+  /// Locks a file or folder that is there; null where somebody else, in this process or another, holds it. File systems
+  /// without locks keep nobody away. Throws Error(kNotFound | kIo).
   static std::unique_ptr<FileLock> Take(const std::string& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

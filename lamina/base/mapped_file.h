@@ -40,8 +40,8 @@ class Mapping {
   int64_t size_bytes_ = 0;
 };
 
-/// The file that is mapped at `address`, as a message names it; null for other addresses: for a handler of SIGBUS,
-/// which a mapping raises where somebody shortened its file.
+/// The file that is mapped at `address`, as a message names it; null for other addresses. A handler of SIGBUS needs it:
+/// a mapping raises that signal where somebody shortened its file.
 const char* MappedFileAt(const void* address) noexcept;
 
 /// The content of a regular file. A file that somebody shortens meanwhile ends the process (SIGBUS), as with any

@@ -8,8 +8,8 @@ namespace lamina {
 
 class FileSet;  // base/file_set.h
 
-/// Before any work. Throws Error(kIo) unless files can be made in `folder`, or it can be made, and none of `names`, as
-/// far as they are known by then, is somebody else's (ClaimNames).
+/// Called before any work. Throws Error(kIo) unless `folder` can be made or takes files. None of `names`, as far as
+/// they are known by then, may be somebody else's (ClaimNames).
 void RequireOutputFolder(const std::string& folder, std::span<const std::string> names = {});
 
 /// Begins files of a folder: makes it, and with the set's Commit() `names` lamina's own in it, which its file

@@ -1,5 +1,5 @@
-// Memory in pages of 2 MiB where the system has them: arrays of a large layer lie in more small pages than a processor
-// remembers the places of, and in a virtual machine a place is looked up twice (docs/decisions/0042-large-pages.md).
+// Memory in pages of 2 MiB where the system has them. A large layer needs more small pages than a processor remembers
+// the places of, and a virtual machine looks up each place twice (docs/decisions/0042-large-pages.md).
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// Makes a folder beside `path`; Commit() gives it that name. Nothing is removed but files whose names the folders of
-/// this kind have: those of the folder that was there before, and what a killed process left.
+/// Makes a folder beside `path`; Commit() gives it that name. It removes only files whose names folders of this kind
+/// have: those of the folder before it, and leftovers of a killed process.
 class PartFolder {
  public:
   /// Whether the folders of this kind have a file of this name.
@@ -36,8 +36,8 @@ class PartFolder {
   std::string part_;
 };
 
-/// Throws Error(kIo), naming what is in the way, unless `path` is not there or is a folder, no link, with no other
-/// files than `owns` says and their unfinished parts.
+/// Throws Error(kIo), naming what is in the way, unless `path` is absent or is a folder, not a link. It may hold only
+/// the files that `owns` names and their unfinished parts.
 void RequireReplaceable(const std::string& path, const PartFolder::Owns& owns);
 
 }  // namespace lamina

@@ -14,7 +14,7 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  /// Of the folder, or of a file in it.
+  /// The path of the folder, or of a file in it.
   std::string Path(const std::string& name = "") const { return name.empty() ? path_ : path_ + "/" + name; }
 
  private:

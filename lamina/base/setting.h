@@ -155,8 +155,8 @@ void WithField(S& settings, const Setting<std::remove_const_t<S>>& row, const Fn
   std::visit([&](auto member) { fn(settings.*member); }, row.field);
 }
 
-/// Calls fn(row, field) for every setting; first for those of a member `train`, which S adds its own to, but for those
-/// of one run alone.
+/// Calls fn(row, field) for every setting. Those of a member `train` come first, which S adds its own to; settings of
+/// one run alone are left out of these.
 template <class S, class Fn>
 void VisitSettings(S& settings, const Fn& fn) {
   if constexpr (requires { settings.train; }) {

@@ -8,9 +8,9 @@ namespace lamina {
 /// What StopPoint() throws. Nothing went wrong, so it is no Error, and nobody but who made the scope catches it.
 struct Stopped {};
 
-/// While it exists, stop points on this thread ask `requested`, which may be called thousands of times a second. Of
-/// nested scopes the innermost is asked. For work whose part is of no use; what keeps what it has when it is stopped
-/// (training, a search) takes a callback `stop_requested` instead.
+/// While it exists, stop points on this thread ask `requested`, which may be called thousands of times a second. In
+/// nested scopes the innermost is asked. It is for work whose parts are useless. Work that keeps what it has when
+/// stopped (training, a search) takes a callback `stop_requested` instead.
 class StopScope {
  public:
   explicit StopScope(std::function<bool()> requested);

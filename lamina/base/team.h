@@ -26,9 +26,9 @@ struct Team {
   int64_t Begin(int64_t count) const { return count * thread / size; }
   int64_t End(int64_t count) const { return count * (thread + 1) / size; }
 
-  /// fn(begin, end) for disjoint parts of [0, count), over all threads the whole: three quarters of this thread's part,
-  /// then what is left of anybody's, bit by bit, so that a thread that runs slower does less. `loop` counts such loops
-  /// since the last barrier, of which there is one before the first; every thread calls it with the same numbers.
+  /// fn(begin, end) for disjoint parts of [0, count), which all threads together cover. A thread does three quarters of
+  /// its own part, then pieces of any part that is left: slower threads do less. `loop` numbers such loops since the
+  /// last barrier; a barrier precedes the first. Every thread makes the call with the same numbers.
   template <class Fn>
   void Share(int64_t count, int loop, const Fn& fn) const {
     if (size == 1 || loop >= kSharedLoops) {
@@ -55,10 +55,10 @@ struct Team {
   int Take(int loop, int owner) const noexcept;
 };
 
-/// Calls function(context, team) on the calling thread and on `threads` - 1 others, and returns when all are done. The
-/// others belong to the calling thread: they are started by its first region and end with it; a child after fork()
-/// starts its own. They are fewer than asked for where the system gives no more, or where other programs keep them from
-/// running for so long that the calling thread is faster alone: results must not depend on Team::size.
+/// Calls function(context, team) on the calling thread and on `threads` - 1 others; returns when all are done. The
+/// calling thread owns the others: its first region starts them, and they end with it. A child starts its own after
+/// fork(). They are fewer where the system gives no more, or where other programs delay them so long that one thread is
+/// faster. Results must not depend on Team::size.
 void RunRegion(int threads, void (*function)(void*, Team), void* context) noexcept;
 
 /// The same for a callable of a Team.

@@ -6,10 +6,10 @@
 
 namespace lamina {
 
-/// Chooses between all threads and one for work of one kind, training steps say, by the time it took lately: now and
-/// then it is done for some milliseconds in the other way, and where that is faster twice running, from then on. Work
-/// that takes so long that waiting for threads cannot be most of it is always done with all. Results must not depend on
-/// the size of a team, as ever. One caller at a time.
+/// Chooses between all threads and one for work of one kind, such as training steps, by the time it took lately. Now
+/// and then the other way is tried for some milliseconds; where it is faster twice running, it is used from then on.
+/// Work so long that waiting for threads cannot dominate always uses all. Results must not depend on the size of a
+/// team. One caller at a time.
 class TeamChoice {
  public:
   /// Whether the next time is to be done by the calling thread alone.

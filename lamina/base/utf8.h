@@ -9,8 +9,8 @@ namespace lamina {
 /// A letter of ASCII in lower case, whatever the locale: std::tolower leaves "I" as it is in Turkish.
 constexpr char AsciiLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Bytes of the UTF-8 character at `at`, which is inside of `text`; 0 where there is none (RFC 3629: no overlong forms,
-/// no surrogates, nothing above U+10FFFF).
+/// Bytes of the UTF-8 character at `at`, which is inside `text`. 0 where there is none by RFC 3629: no overlong forms,
+/// no surrogates, nothing above U+10FFFF.
 inline size_t Utf8Length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
   const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
@@ -54,8 +54,8 @@ inline char32_t Utf8Code(std::string_view text, size_t at, size_t length) {
   return code;
 }
 
-/// Whether a character steers instead of being shown: controls (C0, DEL, C1), ends of lines and paragraphs, and the
-/// marks, embeddings, overrides and isolates that turn the direction of what stands around them.
+/// Whether a character steers instead of being shown: controls (C0, DEL, C1), ends of lines and paragraphs, and marks,
+/// embeddings, overrides and isolates. The last four turn the direction of text.
 constexpr bool Steers(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x61C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);

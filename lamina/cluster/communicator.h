@@ -11,9 +11,9 @@
 
 namespace lamina {
 
-/// One rank of a job. Collective calls are made by all ranks in the same order; they throw Error(kIo), naming a rank
-/// and its host, where one does not answer within patience_seconds(), and then the job can only be aborted. One caller
-/// at a time.
+/// One rank of a job. All ranks make collective calls in the same order. These
+/// throw Error(kIo), naming a rank and its host, where one does not answer within
+/// patience_seconds(); the job can then only be aborted. One caller at a time.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -58,7 +58,7 @@ class Communicator {
   std::string Place() const;
   /// Spent in collective calls so far: communication, and waiting for slower ranks.
   double exchange_seconds() const { return exchange_seconds_; }
-  /// Of these, what was not hidden by computing meanwhile.
+  /// The part of these seconds that computing did not hide.
   double waited_seconds() const { return exchange_seconds_ - hidden_seconds_; }
   void AddHidden(double seconds) { hidden_seconds_ += seconds; }
 

@@ -1,5 +1,5 @@
-// Ranks of an MPI job. The MPI library is reached through a plug-in, which is opened when a launcher started this
-// process or somebody asks for it: programs with lamina need no MPI.
+// Ranks of an MPI job. A plug-in reaches the MPI library; it is opened when a launcher started this process or somebody
+// asks for it. So programs with lamina need no MPI.
 #pragma once
 
 #include <memory>

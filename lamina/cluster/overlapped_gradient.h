@@ -15,9 +15,9 @@
 
 namespace lamina {
 
-/// Computes forward passes and deltas of all shards of this rank, then the gradient part by part (GradientPart), the
-/// last layer first: each over all shards, as Exchanges() puts them together. While the next ones are computed, a
-/// thread sums those over all ranks (RankSum). The bits are those of whole gradients: every element is the same sum.
+/// Computes forward passes and deltas of all shards of this rank, then the gradient part by part (GradientPart), last
+/// layer first. Each part covers all shards, as Exchanges() groups them. While the next ones are computed, a thread
+/// sums those over all ranks (RankSum). The bits are those of whole gradients: every element is the same sum.
 class OverlappedGradient {
  public:
   /// Whether an executor, which must say yes to ComputesByParts(), has more than one exchange on so many ranks.
@@ -26,8 +26,8 @@ class OverlappedGradient {
   /// `rows`: of this rank's shards of a batch at most; `executor` and `ranks` outlive this.
   OverlappedGradient(Executor& executor, DType dtype, int threads, SentAs sent_as, int64_t rows, Communicator& ranks);
 
-  /// Of `rows` in so many shards to executor.gradients(); losses of this rank's shards to `sums`, by shard, which
-  /// `share` then sends to all. Collective.
+  /// Computes the gradient of `rows` in that many shards into executor.gradients(). Losses of this rank's shards go to
+  /// `sums`, by shard, which `share` then sends to all. Collective.
   void Compute(const TrainingSteps& work, IndexRange rows, int64_t shards, std::vector<LossSums>& sums,
                const std::function<void()>& share);
 

@@ -9,13 +9,13 @@
 
 namespace lamina {
 
-/// Of one rank, computing alone.
+/// The cost for one rank, computing alone.
 struct StepCost {
   double shard_seconds = 0;  // gradient of a shard and adding it up
   double fixed_seconds = 0;  // of every step, whatever it has of the batch: the update, above all
   int64_t gradient_bytes = 0;
-  /// Of the parts of the gradient that travel by themselves, in the order that they are computed in (Exchanges()).
-  /// Empty: nothing travels before all of it is there.
+  /// Sizes of the gradient's parts that travel by themselves, in the order they are computed in (Exchanges()). Empty:
+  /// nothing travels before all of it is there.
   std::vector<int64_t> part_bytes;
   double parts_seconds = 0;  // of shard_seconds, that of these parts; the rest comes before them
 };
@@ -35,10 +35,10 @@ struct StepTime {
   double seconds() const { return compute_seconds + exchange_seconds - hidden_seconds; }
 };
 
-/// A step of ShardedSteps: the rank with the most of `shards` computes longest; slices of the gradient are exchanged
-/// twice, with 2 (p - 1) / p times its bytes in all (more by the nodes that a rank cannot join, where the ranks are no
-/// power of two), and the loss and the wish to stop, which are small. Parts of a gradient travel one after the other
-/// while the next ones are computed.
+/// A step of ShardedSteps. The rank with the most of `shards` computes longest. Slices of the gradient are exchanged
+/// twice, 2 (p - 1) / p times its bytes in all. Where the number of ranks is no power of two, nodes that a rank cannot
+/// join add to that. The loss and the wish to stop are small. Parts of a gradient travel one after the other while the
+/// next ones are computed.
 StepTime PredictStep(const StepCost& step, const NetworkCost& network, int64_t shards, int ranks);
 
 /// 1, 2, 4, ... up to `most` ranks, and `most`.

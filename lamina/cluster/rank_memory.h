@@ -14,7 +14,7 @@
 
 namespace lamina {
 
-/// Of one rank. One caller at a time.
+/// The memory of one rank. One caller at a time.
 class RankMemory {
  public:
   /// Host memory, `threads` threads. `ranks` null: this process alone; it outlives this.

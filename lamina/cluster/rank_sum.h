@@ -14,13 +14,13 @@ namespace lamina {
 /// f32. The sum then depends on what was rounded, which is another thing for another number of ranks.
 enum class SentAs { kItself, kBFloat16 };
 
-/// Sums arrays of `count` elements over the shards of all ranks, by a tree (TreeSum). What a rank sums alone are the
-/// nodes of the tree that lie in its shards (one, where the ranks are a power of two); of these every rank sends each
-/// other one its slice, sums its own slice of all nodes, and sends that to all: a rank sends about 2 (p - 1) / p times
-/// the array, as in a ring. Memory is kept from one call to the next. One caller at a time.
+/// Sums arrays of `count` elements over the shards of all ranks, by a tree (TreeSum). A rank sums the nodes that lie in
+/// its shards alone: one, if the number of ranks is a power of two. Every rank sends each other one its slice of them,
+/// sums its own slice of all nodes, and sends the result to all. A rank so sends about 2 (p - 1) / p times the array,
+/// as in a ring. Memory is kept from one call to the next. One caller at a time.
 class RankSum {
  public:
-  /// Of arrays in `memory`, which outlives this.
+  /// Sums arrays in `memory`, which outlives this.
   RankSum(int64_t count, RankMemory& memory, SentAs sent_as = SentAs::kItself)
       : count_(count), memory_(&memory), sent_as_(sent_as) {}
 

@@ -9,9 +9,9 @@
 
 namespace lamina {
 
-/// Of n rows in their order each shard owns a range, and every batch of an epoch is made of its parts (PartOf) of all
-/// shards' rows: of each shard there are as many rows as an epoch takes of it. Which row belongs to which shard depends
-/// on rows, batch and shards, not on ranks; a rank owns the rows of its shards, which are one range, too.
+/// Each shard owns a range of n rows in their order, and every batch of an epoch takes its parts (PartOf) from all
+/// shards' rows. Each shard holds as many rows as an epoch takes of it. Rows, batch and shards decide which shard has a
+/// row, not ranks. A rank owns the rows of its shards, which are one range, too.
 class ShardRows {
  public:
   /// `batch` larger than the rows: all rows. Throws Error(kInvalidArgument) where a shard has no row of a whole batch,

@@ -25,11 +25,11 @@ struct ShardOptions {
   bool own_rows = false;  // shards own rows (ShardRows): of a batch of fewer rows than shards some have none
 };
 
-/// Every batch is cut into `shards` ranges of rows. A shard's gradient is computed as one, the gradients of all are
-/// summed by a tree over the shards (RankSum), and every rank takes the step: parameters are the same bits on all
-/// ranks, for any number of ranks, one included. What ranks exchange of a step travels while the rest of the gradient
-/// is computed where that can be (OverlappedGradient). On a device nothing of a step but its loss comes to the host
-/// where the ranks' devices exchange by themselves, and the step is recorded. One caller at a time.
+/// Every batch is cut into `shards` ranges of rows. A shard's gradient is computed as one; a tree over the shards sums
+/// those of all (RankSum), and every rank takes the step. Parameters have the same bits on all ranks, for any number of
+/// ranks, one included. Where possible, exchanges run while the rest of the gradient is computed (OverlappedGradient).
+/// Where the ranks' devices exchange by themselves, only the loss comes to the host, and the step is recorded. One
+/// caller at a time.
 class ShardedSteps {
  public:
   /// `executor` has room for SamplesOfShard(); it and `backend` outlive this. `ranks` null: this process alone. Throws
@@ -44,13 +44,13 @@ class ShardedSteps {
   const Verdict& overlaps() const { return overlaps_; }
   /// What carries gradients from rank to rank: RankMemory::Describe().
   std::string ExchangedBy() const { return memory_.Describe(); }
-  /// Of the parts that then travel; empty where it is not.
+  /// The sizes of the parts that then travel; empty where it is not overlapped.
   std::vector<int64_t> PartSizes_bytes() const {
     return overlaps_ ? SizesOf_bytes(executor_.Parts(), dtype_) : std::vector<int64_t>();
   }
 
-  /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop. Of
-  /// the samples only those of this rank's shards are looked at; the others need not be there (ShardRows::BatchOf()).
+  /// As Executor::Steps(). Collective: all ranks are asked for the same steps, and all stop where one is to stop. Only
+  /// samples of this rank's shards are read; the others need not be there (ShardRows::BatchOf()).
   int64_t Steps(const TrainingSteps& work);
   /// The sum of of(i) for i in [0, parts), in this order; every rank asks for some of them. Collective.
   LossSums SumOver(int64_t parts, const std::function<LossSums(int64_t)>& of);

@@ -24,9 +24,9 @@ inline constexpr int64_t kShardsOfRanks = 8;
 /// Throws Error(kInvalidArgument) for more ranks than shards; `whole`: what is cut into them.
 void RequireShards(int64_t ranks, int64_t shards, std::string_view whole);
 
-/// Ranges of parts that `ranks` ranks exchange at once, of the parts' bytes in order: enough in each for what goes from
-/// one rank to another to be worth a message, and a twelfth of all bytes at least but for the last one. With very many
-/// ranks all of them.
+/// Ranges of parts that `ranks` ranks exchange at once; the parts' bytes are in order. In each, what one rank sends
+/// another is worth a message. Each has at least a twelfth of all bytes, but for the last one. Very many ranks exchange
+/// all parts at once.
 std::vector<IndexRange> Exchanges(std::span<const int64_t> part_bytes, int64_t ranks);
 
 /// A node of the binary tree that sums shards: the sum of shards [index << level, (index + 1) << level).

@@ -12,9 +12,9 @@
 
 namespace lamina {
 
-/// Does tasks one after the other, in a thread of its own where the ranks can talk from any (Communicator::AnyThread),
-/// else in the caller's. Between Do() and the end of Finish() nobody else talks to `ranks`, which must outlive this.
-/// One caller at a time.
+/// Does tasks one after the other. It has its own thread where the ranks can talk from any (Communicator::AnyThread),
+/// else it uses the caller's. Between Do() and the end of Finish() nobody else talks to `ranks`, which must outlive
+/// this. One caller at a time.
 class TaskThread {
  public:
   explicit TaskThread(Communicator& ranks);
@@ -26,8 +26,8 @@ class TaskThread {
   /// Returns when all tasks are done, and tells the communicator what of their time was hidden. Throws on what the
   /// first task that failed threw; those after it were not begun.
   void Finish();
-  /// Ends the thread. Of tasks that Finish() has not waited for, the one under way is cancelled, and with it the
-  /// communicator, and the others are not begun.
+  /// Ends the thread. If Finish() has not waited, the task under way is canceled, and with it the communicator; tasks
+  /// behind it are not begun.
   void End();
 
  private:

@@ -1,6 +1,6 @@
-// Files in, file out. The constructor checks settings and shapes and cuts the layer to the memory budget (PlanLayer);
-// Run() maps the output, draws weights into a file where none are given, and hands both row sources to SlicedLayer,
-// which does the work. Samples, weights and outputs are mapped files that are never held whole; only the bias is.
+// Files in, file out. The constructor checks settings and shapes and cuts the layer to the memory budget (PlanLayer).
+// Run() maps the output and draws weights into a file where none are given; SlicedLayer then does the work on both row
+// sources. Samples, weights and outputs are mapped files, never held whole; only the bias is.
 #include "lamina/layer/file_layer.h"
 
 #include <fmt/format.h>

@@ -52,13 +52,13 @@ struct FileLayerResult {
 /// Opens and checks the files and plans the slices; Run() computes.
 class FileLayer {
  public:
-  /// Of a budget, for the program and the kernels' scratch.
+  /// The part of a budget that is kept for the program and the kernels' scratch.
   static constexpr int64_t kReserved_bytes = 64 << 20;
 
   /// Throws Error: kInvalidArgument for settings and shapes that do not fit, kResource for a budget too small, kBadData
-  /// and kIo for the files, kUnsupported where the backend cannot compute it. `ranks`: those that compute the layer
-  /// together, each some of the samples; null: this process alone. All make the same layer and call Run(), see the same
-  /// files, and write into one output, of the same bits. It outlives the layer.
+  /// and kIo for files. kUnsupported where the backend cannot compute it. `ranks`: those that compute the layer
+  /// together, each some of the samples; null: this process alone. All make the same layer, call Run(), see the same
+  /// files and write into one output, with the same bits. It outlives the layer.
   explicit FileLayer(const FileLayerSettings& settings, Communicator* ranks = nullptr);
   ~FileLayer();
 

@@ -26,11 +26,11 @@ class Layer {
   Layer& operator=(Layer&&) noexcept;
   ~Layer();
 
-  /// out = activation(synapse(x, weights) + bias). Matrices in host memory or the backend's own (Space; `bias` in host
-  /// memory): x rows × inputs and weights outputs × inputs of the
-  /// layer's type, out rows × outputs of its OutputType(), any strides, rows up to max_batch; bias outputs elements of
-  /// OutputType(), or null for a layer without. `out` must not overlap the others. Throws Error(kInvalidArgument)
-  /// naming both shapes where they do not fit.
+  /// out = activation(synapse(x, weights) + bias). Matrices are in host memory or the backend's own (Space), `bias` in
+  /// host memory. x is rows × inputs and weights outputs × inputs of the layer's type, out rows × outputs of its
+  /// OutputType(). Any strides; rows up to max_batch. bias: outputs elements of OutputType(), or null for a layer
+  /// without. `out` must not overlap the others. Throws Error(kInvalidArgument) naming both shapes where they do not
+  /// fit.
   void Forward(ConstMatrixView x, ConstMatrixView weights, const void* bias, MatrixView out);
 
   const LayerSpec& spec() const { return request_.layer; }
@@ -45,9 +45,9 @@ class Layer {
 /// l2.
 DType DistanceType(DType dtype, Synapse metric);
 
-/// Distances between every row of x and every row of w by `metric` (l1, l2, l2sq; dot gives the products) into `out`,
-/// rows of x × rows of w of DistanceType(). x and w of one type, with equally many columns; Error(kInvalidArgument)
-/// otherwise, Error(kUnsupported) where integer sums might not fit. Has stop points (base/stop.h).
+/// Distances by `metric` (l1, l2, l2sq; dot gives products) between every row of x and of w. `out`: rows of x × rows of
+/// w of DistanceType(). x and w have one type and equally many columns, else Error(kInvalidArgument);
+/// Error(kUnsupported) where integer sums might not fit. Has stop points (base/stop.h).
 void PairwiseDistances(ConstMatrixView x, ConstMatrixView w, Synapse metric, MatrixView out, const Backend& backend);
 
 /// The same in a matrix of its own.

@@ -22,7 +22,7 @@ template <class T, bool kLargest>
 class NearLists {
  public:
   static bool IsNearer(T a, T b) { return kLargest ? a > b : a < b; }
-  /// Of one list.
+  /// The size of one list.
   static constexpr int64_t Size_bytes(int64_t k) { return 2 * k * static_cast<int64_t>(sizeof(Near<T>)); }
 
   /// Empty lists.

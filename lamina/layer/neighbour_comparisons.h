@@ -1,5 +1,5 @@
-// The ways in which a search for nearest rows meets distances: by a layer, by a backend that compares by itself, by a
-// device that keeps the lists, by a tree over rows of few columns.
+// The ways in which a search for nearest rows gets distances: from a layer, from a backend that compares by itself,
+// from a device that keeps the lists, or from a tree over rows of few columns.
 #pragma once
 
 #include <algorithm>

@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// Over rows in f32 or f64 that outlive it. It only leaves out: whoever asks it compares the rows that it names by the
-/// backend's own distances, so that answers have the same bits with and without it.
+/// A tree over rows in f32 or f64 that outlive it. It only leaves rows out. The caller compares those it names by the
+/// backend's own distances, so answers have the same bits with and without it.
 class NeighbourTree {
  public:
   /// Whether there can be one: f32 or f64, a distance (not dot), finite numbers, 1 to kMostColumns columns.
@@ -25,9 +25,9 @@ class NeighbourTree {
   ConstMatrixView rows() const { return rows_; }
   Synapse metric() const { return metric_; }
 
-  /// Into `found`, ascending: the k rows that are nearest to `x` (its columns, in the rows' type), those that are
-  /// equally near, and those that are so up to rounding; fewer than k where so few are at a finite distance. From any
-  /// thread.
+  /// Puts into `found`, ascending, the k rows nearest to `x` (its columns,
+  /// in the rows' type) and those equally near, up to rounding. Fewer than k
+  /// where so few are at a finite distance. May be called from any thread.
   void MayBeNearest(const void* x, int64_t k, std::vector<int64_t>& found) const;
 
   /// Into `found`, ascending: at least all rows within `radius` of `x` by the metric (of l2sq a squared one). From any

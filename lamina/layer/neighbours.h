@@ -40,12 +40,12 @@ struct NeighbourOutput {
 /// rows of y.
 void RequireNeighbours(const RowSource& x, const RowSource& y, const NeighbourOptions& options);
 
-/// The k rows of y that are nearest to each row of x, nearest first, of equally near ones that of the lower index
-/// first. Distances are computed in blocks that stay in cache and are gone through at once, so that no matrix of all of
-/// them ever is; rows of x and y need not fit memory (y is read once for every 64 MiB of neighbours). Results do not
-/// depend on the number of threads. Rows in the memory of the backend's device are compared where they are. False where
-/// callbacks.stop_requested() ended it. Throws as RequireNeighbours(), Error(kBadData) where so few distances of a row
-/// are finite that it has no k neighbours, and Error(kUnsupported) with the backend's reason.
+/// The k rows of y that are nearest to each row of x, nearest first; of equally near ones, the lower index first.
+/// Distances are computed in blocks that stay in cache and are used at once, so no whole matrix of them exists. Rows of
+/// x and y need not fit memory; y is read once for every 64 MiB of neighbors. Results do not depend on the number of
+/// threads. Rows in the memory of the backend's device are compared there. False where callbacks.stop_requested() ended
+/// it. Throws as RequireNeighbours(), and Error(kUnsupported) with the backend's reason. Error(kBadData) where a row
+/// has fewer than k finite distances.
 bool NearestRows(RowSource& x, RowSource& y, const NeighbourOptions& options, const Backend& backend,
                  const NeighbourOutput& out, const SliceCallbacks& callbacks = {});
 

@@ -9,9 +9,9 @@
 
 namespace lamina {
 
-/// Seeded weights for `w` (outputs × inputs, of x's type). Distances: different random rows of x, in the order of their
-/// rows; Error(kInvalidArgument) where there are fewer than outputs. dot: uniform within sqrt(6 / (inputs + outputs))
-/// (Glorot and Bengio 2010); Error(kInvalidArgument) for integers. `finished` is told of complete rows of w.
+/// Seeded weights for `w` (outputs × inputs, of x's type). Distances: different random rows of x, in their order;
+/// Error(kInvalidArgument) where they are too few. dot: uniform within sqrt(6 / (inputs + outputs)) (Glorot and Bengio
+/// 2010); Error(kInvalidArgument) for integers. `finished` is told of complete rows of w.
 void DrawWeights(const LayerSpec& layer, RowSource& x, uint64_t seed, MatrixView w,
                  const std::function<void(int64_t begin, int64_t rows)>& finished = {});
 

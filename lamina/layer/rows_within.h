@@ -17,10 +17,10 @@ struct RowsWithin {
   std::vector<double> distances;  // with the bits of PairwiseDistances()
 };
 
-/// The rows of `tree` within `radius` (rounded to the rows' type; exactly so far counts) of each row of x, by `threads`
-/// threads. `one_thread`: a backend in host memory that computes with one. Nothing where the tree names so many rows
-/// that a look at all distances is quicker. x: columns and type of the tree's rows, finite numbers. Has stop points
-/// (base/stop.h).
+/// The rows of `tree` within `radius` (rounded to the rows' type, inclusive) of each row
+/// of x, by `threads` threads. `one_thread`: a host backend that computes with one.
+/// Nothing where the tree names so many rows that computing all distances is quicker. x:
+/// columns and type of the tree's rows, finite numbers. Has stop points (base/stop.h).
 std::optional<RowsWithin> FindRowsWithin(ConstMatrixView x, const NeighbourTree& tree, double radius, int threads,
                                          const Backend& one_thread);
 

@@ -13,8 +13,8 @@
 
 namespace lamina {
 
-/// Throws Error(kInvalidArgument), on all ranks, where versions, backends, settings (all but threads) or files are not
-/// the same on all. Of files: shapes, types, and the bytes of rows that are spread over them. Collective.
+/// Throws Error(kInvalidArgument) on all ranks unless all have the same version, backend, settings (but threads) and
+/// files. Of files, shapes, types, and bytes of rows spread over them are compared. Collective.
 void RequireSameFiles(Communicator& ranks, const Backend& backend, const std::string& settings,
                       const std::vector<NpyMatrix*>& files);
 

@@ -13,8 +13,8 @@
 namespace lamina {
 namespace {
 
-// A slice is computed in pieces of about this long, after each of which finished rows start on their way to the disk
-// and the caller hears of the progress.
+// A slice is computed in pieces of about this long. After each, finished rows start on their way to the disk, and the
+// caller hears of the progress.
 constexpr double kPiece_seconds = 0.1;
 constexpr int64_t kFirstPieceRows = 96;
 constexpr int64_t kLeastPieceRows = 96;  // the weights are packed again for each piece

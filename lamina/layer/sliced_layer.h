@@ -55,8 +55,8 @@ class SlicedLayer {
               const SlicedLayerOptions& options = {});
   ~SlicedLayer();
 
-  /// out = activation(synapse(x, w) + bias), samples slice by slice and neurons within them. x: batch × inputs, w:
-  /// outputs × inputs, bias: outputs elements of the output's type or null. Rows of x and w are released when a slice
+  /// out = activation(synapse(x, w) + bias), samples slice by slice and neurons within them. x: batch × inputs; w:
+  /// outputs × inputs. bias: outputs elements of the output's type, or null. Rows of x and w are released when a slice
   /// is done with them. Throws Error(kInvalidArgument) naming both shapes where they do not fit. Returns false where
   /// stop_requested() ended it early.
   bool Run(RowSource& x, RowSource& w, const void* bias, const SlicedOutput& out, const SliceCallbacks& callbacks = {});

@@ -32,10 +32,10 @@ struct SliceOptions {
 /// samples × neurons results of OutputType(dtype). 2^63 - 1 where it is more than that.
 int64_t SliceBytes(const LayerSpec& layer, DType dtype, int64_t samples, int64_t neurons);
 
-/// The largest power of two M whose slice fits the budget, as the paper has it: 8000 neurons on 10000 samples become 2
-/// x 3 slices of 4096 x 4096. A slice has at least 48 samples and 16 neurons (a register tile), at most those of the
-/// layer, and all neurons where the activation is softmax. Throws Error(kInvalidArgument) for options out of range,
-/// Error(kResource) naming the least that is needed where the budget does not hold one slice.
+/// The largest power of two M whose slice fits the budget, as in the paper: 8000 neurons on 10000 samples become 2 x 3
+/// slices of 4096 x 4096. A slice has at least 48 samples and 16 neurons (a register tile) and at most the layer's.
+/// With softmax it has all neurons. Throws Error(kInvalidArgument) for options out of range. Throws Error(kResource),
+/// naming the least needed, where the budget does not hold one slice.
 SlicePlan PlanSlices(const LayerSpec& layer, int64_t batch, DType dtype, const SliceOptions& options);
 
 /// Most (three quarters) of the memory that is free now, within the limit of the control group.

@@ -10,8 +10,8 @@ namespace lamina {
 
 enum class WeightFormat { kCsv, kNpy };
 
-/// Writes layer-1-weight (outputs × inputs), layer-1-bias, layer-1-radius (1 × outputs each, where the layer has them)
-/// and so on into `folder`, which is made, with the digits that read back to the same numbers. Returns the paths.
+/// Writes layer-1-weight (outputs × inputs), layer-1-bias and layer-1-radius (1 × outputs), where layers have them, and
+/// so on. They go into `folder`, which is made, with enough digits to read back the same numbers. Returns the paths.
 /// Throws Error(kIo), also as ClaimNames().
 std::vector<std::string> WriteWeightFiles(const Network& network, WeightFormat format, const std::string& folder);
 

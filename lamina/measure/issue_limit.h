@@ -17,15 +17,15 @@ struct SynapseKind {
   }
 };
 
-/// Synapses a second that `threads` threads reach doing nothing but the arithmetic that backend cpu uses for this kind,
-/// on independent vectors in registers, with the widest vectors of this CPU: dot in f32 one multiply-add a vector; l1
-/// subtract, absolute value and an addition written as a multiply-add by 1 (0004-distance-synapses.md); l1 of bytes one
-/// SAD and an addition for 8 a lane, and so on (0006-element-types.md). The best of several short runs; about 0.2 s.
+/// Synapses a second that `threads` threads reach with the arithmetic of backend cpu alone, on independent registers of
+/// the widest vectors. A vector takes, for dot in f32, one multiply-add; for l1 a subtraction, an absolute value and an
+/// addition written as multiply-add by 1 (0004-distance-synapses.md). l1 of bytes takes one SAD and an addition for 8 a
+/// lane, and so on (0006-element-types.md). The best of several short runs; about 0.2 s.
 double MeasureSynapseLimit(const SynapseKind& kind, int threads);
 
 /// The same of the GPU of backend cuda and its own kernels; 0 where it is not known. Throws Error without a GPU.
 double MeasureDeviceSynapseLimit(const SynapseKind& kind);
-/// Of the GPU's memory, read and written.
+/// The bandwidth of the GPU's memory, read and written.
 double MeasureDeviceBandwidth();
 /// Seconds of cuBLASLt's bare product of a forward pass, the best of some runs; 0 where it is not installed.
 double MeasureDeviceLibraryProduct_seconds(DType dtype, Precision precision, int64_t batch, int64_t outputs,

@@ -68,7 +68,7 @@ class LayerTimer {
 /// 2017 paper, eq. (4), for elements of any type: weights, samples and outputs of a layer.
 double LayerMemory_bytes(const Problem& problem);
 
-/// The paper's neurons on `inputs` features in [-1, 1), as the benchmarks draw them: the triangle ends at the mean
+/// The paper's neurons on `inputs` features in [-1, 1), as the benchmarks draw them. The triangle ends at the mean
 /// distance, so that half of the outputs are not 0.
 Problem RbfProblem(int64_t batch, int64_t outputs, int64_t inputs, DType dtype);
 Problem MulProblem(int64_t batch, int64_t outputs, int64_t inputs, DType dtype);

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMeasure_seconds = 0.5;
 constexpr int kFewest = 8;
 
-// Of the multiplications of a step, those of weight gradients: layers below the first that is trained have only their
+// The share of a step's multiplications that weight gradients take. Layers below the first trained one have only a
 // forward pass, and nothing goes back through that one.
 double ShareOfWeightGradients(const TrainSession& session) {
   const std::vector<LayerSpec>& layers = session.model().network.layers();

@@ -24,10 +24,10 @@ class TrainTimer {
   double Round(double seconds);
 
   int rounds() const { return static_cast<int>(row_seconds_.size()); }
-  /// Seconds for `rows` rows, scaled from the steps done: the round that is slower than `quantile` of the others (0.5:
-  /// the median); there must be one.
+  /// Seconds for `rows` rows, scaled from the steps done, in the round that is slower than `quantile` of the others
+  /// (0.5: the median). There must be a round.
   double Seconds(int64_t rows, double quantile = 0.5) const;
-  /// Of the shortest round.
+  /// The steps of the shortest round.
   int64_t steps() const { return least_steps_; }
   const Backend& backend() const { return *backend_; }
 

@@ -31,8 +31,8 @@ struct FormulaParameter {
 template <class F>
 using ActivationParameter = FormulaParameter<F>;
 
-/// What a loss asks of its targets: any numbers, numbers from 0 to 1, or such that sum to 1 over the outputs; numbers
-/// of 0 or more, or above 0.
+/// What a loss asks of its targets: any numbers; from 0 to
+/// 1; summing to 1 over the outputs; 0 or more; or above 0.
 enum class LossTargets { kNumbers, kProbabilities, kDistribution, kNotNegative, kPositive };
 
 /// The numbers of an update rule at one step (NumbersOf() in update_rule.h).
@@ -64,8 +64,8 @@ LAMINA_HD inline float Exp(float x) { return std::exp(x); }
 LAMINA_HD inline double Exp(double x) { return std::exp(x); }
 LAMINA_HD inline float Tanh(float x) { return std::tanh(x); }
 LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
-// Of -10^4 to 10^4: on a GPU x = n pi + r, with pi in parts, since its sine for any number keeps a table in memory that
-// is slow, and that every kernel with an activation would have.
+// x is from -10^4 to 10^4. On a GPU, x = n pi + r with pi in parts. CUDA's sine for any number keeps a slow table in
+// memory, which every kernel with an activation would have.
 LAMINA_HD inline float Sin(float x) {
 #if defined(__CUDA_ARCH__)
   const float n = rintf(x * 0.318309886F);

@@ -16,10 +16,10 @@ namespace lamina {
 
 /// Value semantics; cheap to copy. Text form, stored in files: "mse", "cross_entropy".
 ///
-/// Scaling. With N samples and P outputs: mse is 1/N sum_i ||y_i - a_i||^2 (2016 paper, eq. (1)): summed over outputs,
-/// averaged over samples, and its gradient is the true one, with the factor 2. The papers' algorithms drop that 2 and
-/// so their learning rate 0.1 is 0.05 here. All others are sums over outputs, averaged over samples, too; logarithms
-/// are natural ones.
+/// Scaling. With N samples and P outputs, mse is 1/N sum_i ||y_i - a_i||^2 (2016
+/// paper, eq. (1)). Its gradient is the true one, with the factor 2. The papers'
+/// algorithms drop that 2, so their learning rate 0.1 is 0.05 here. All other losses,
+/// too, are summed over outputs and averaged over samples. Logarithms are natural.
 class Loss {
  public:
   /// Index in formulas::Losses.

@@ -42,7 +42,7 @@ struct UpdateRule {
   int StateCount() const;
 };
 
-/// Of any rule.
+/// The most numbers of state that any rule keeps.
 inline constexpr int kMostStates = []<class... U>(std::tuple<U...>*) {
   return std::max({U::kStates...});
 }(static_cast<formulas::Updates*>(nullptr));

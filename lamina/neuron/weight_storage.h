@@ -38,8 +38,8 @@ struct StoredWeights {
 };
 
 /// Rounds to nearest, ties to even; kExact copies. `weights`: outputs × inputs of f32 or f64. A scale is the largest
-/// weight of its row over 127, rounded up to 16 significant bits: number times scale is then an f32, and rounding the
-/// rounded again changes nothing. Throws Error(kUnsupported) naming the place where a weight is not finite or beyond
+/// weight of its row over 127, rounded up to 16 significant bits. Number times scale is then an f32, and rounding twice
+/// changes nothing. Throws Error(kUnsupported), naming the place, where a weight is not finite or beyond the range of
 /// the type.
 StoredWeights StoreWeights(ConstMatrixView weights, WeightStorage storage);
 

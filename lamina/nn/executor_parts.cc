@@ -1,5 +1,5 @@
-// Gradients in two halves: of the samples of some calls what goes back through the layers, then for one part of the
-// parameters after another what these samples give it.
+// Gradients in two halves. First the samples of some calls go back through the layers. Then their gradient is computed
+// for one part of the parameters after another.
 #include "lamina/backend/training_steps.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/stages/dense.h"

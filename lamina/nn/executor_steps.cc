@@ -1,6 +1,6 @@
-// Consecutive steps of an executor: the first way there is of the network as a whole (PreparedNetwork), steps recorded
-// by the device (RecordedSteps), else step after step, each gathered if rows are shuffled or mixed and read in place if
-// not.
+// Consecutive steps of an executor. The first way there is computes them: the network as a whole (PreparedNetwork),
+// steps recorded by the device (RecordedSteps), else step by step. Shuffled or mixed rows are gathered for each step;
+// others are read in place.
 #include <algorithm>
 #include <cmath>
 

@@ -22,8 +22,8 @@ struct GradientPart {
   int64_t count() const { return weight_count + bias_count; }
 };
 
-/// The layers from the last to the first, a layer with more than a sixth of the parameters in as many parts as it has
-/// sixths, of PreparedLayer::kNeuronsApart neurons at least. `frozen`: layers left out; empty: none.
+/// The layers from last to first. One with more than a sixth of the parameters is cut into that many parts, each of
+/// PreparedLayer::kNeuronsApart neurons or more. `frozen`: layers left out; empty: none.
 std::vector<GradientPart> GradientPartsOf(std::span<const LayerSpec> layers, std::span<const LayerOffsets> offsets,
                                           const std::vector<bool>& frozen);
 

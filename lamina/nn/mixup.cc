@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-// Joehnk 1964. At least half of all pairs are taken: of a small alpha nearly all, whose powers are then too small for a
-// double, and their shares come from the logarithms.
+// Joehnk 1964. At least half of all pairs are taken, with a small alpha nearly all. Their powers are then too small for
+// a double, so shares come from the logarithms.
 double MixupShare(double alpha, uint64_t seed, uint64_t stream) {
   Random random(seed, stream);
   while (true) {

@@ -13,8 +13,8 @@
 
 namespace lamina {
 
-/// Weight initialisation; biases start at zero, trained radii at that of their activation. Uniform: ±limit; normal:
-/// standard deviation.
+/// Weight initialization. Biases start at zero, trained radii at the radius of their activation. Uniform: ±limit;
+/// normal: standard deviation.
 ///  glorot: sqrt(6 / (inputs + outputs)), sqrt(2 / (inputs + outputs));  he: sqrt(6 / inputs), sqrt(2 / inputs)
 ///  ntk: normal, sqrt(1 / inputs), and biases normal with standard deviation 1
 enum class Initialization { kGlorotUniform, kGlorotNormal, kHeUniform, kHeNormal, kNtk };
@@ -41,8 +41,8 @@ class Network {
   /// theirs.
   Network(std::vector<LayerSpec> layers, DType dtype, int64_t members = 1);
 
-  /// Sizes positive and chained, softmax only at the output, f32 or f64, parameters addressable; residual blocks of
-  /// hidden layers, as wide as their input; members only of networks of dot layers with hidden ones.
+  /// Sizes are positive and chained, the type is f32 or f64, and only the output is softmax. Residual blocks are of
+  /// hidden layers as wide as their input. Members need a network of dot layers with hidden ones.
   static Verdict CheckLayers(std::span<const LayerSpec> layers, DType dtype, int64_t members = 1);
 
   /// Fills the weights, and the members' factors with 1 and -1 at random; the same seed gives the same bits in f32

@@ -18,8 +18,8 @@ std::vector<std::string> NormalizationNames();
 /// Throws Error(kInvalidArgument) with the nearest known name.
 Normalization ParseNormalization(std::string_view name);
 
-/// Of every layer, whether it is normalised: the hidden layers of dot products that are trained, behind
-/// `embedding_layers` of embeddings. `frozen` as in ExecutorOptions. Empty where nothing is to be normalised.
+/// Whether each layer is normalized: the trained hidden layers of dot products behind `embedding_layers` of embeddings.
+/// `frozen` as in ExecutorOptions. Empty where nothing is to be normalized.
 std::vector<bool> NormalizedLayers(std::span<const LayerSpec> layers, Normalization normalization,
                                    int64_t embedding_layers, const std::vector<bool>& frozen);
 

@@ -35,8 +35,8 @@ struct ParameterBlock {
   double start = 0;                                            // where the network does not say
 };
 
-/// A trained radius stays at or above a share of the one it started with: at 0 its neuron has no gradient, and below it
-/// is no distance.
+/// A trained radius stays at or above a share of its first value. At 0 its neuron has no gradient, and below 0 it is no
+/// distance.
 double SmallestRadius(const LayerSpec& spec);
 
 class ParameterTable {

@@ -13,9 +13,9 @@ void RequireStorage(const Network& network, WeightStorage storage);
 /// naming the layer.
 StoredWeights StoreLayer(const Network& network, size_t layer, WeightStorage storage);
 
-/// Rounds the weights of products to what `storage` can say, in place and in the network's own type: what it then
-/// computes, on any backend, is what the kept weights answer. Rounding again changes nothing. Throws
-/// Error(kUnsupported) as RequireStorage() and StoreLayer().
+/// Rounds the weights of products to what `storage` can hold, in place and in the network's own type. What the network
+/// then computes on any backend is what the kept weights answer. Rounding again changes nothing. Throws
+/// Error(kUnsupported) as RequireStorage() and StoreLayer() do.
 void RoundWeights(Network& network, WeightStorage storage);
 
 /// Bytes of all parameters, weights kept so.

@@ -19,8 +19,8 @@ constexpr TechniqueRow Row(Technique technique, std::string_view words, std::arr
   return {technique, words, settings, {refused_by...}, sizeof...(refused_by)};
 }
 
-// Rows of a batch that are looked at together cannot be cut; gradients that need one another cannot be fused; what
-// depends on the number of a step, or has a rate of its own, cannot be recorded.
+// Rows that need their whole batch cannot be cut, and gradients that need one another cannot be fused. What depends on
+// the number of a step, or has its own learning rate, cannot be recorded.
 constexpr TechniqueRow kTechniques[] = {
     Row(Technique::kLowPrecision, "operands of lower precision", {"precision"}, R::kWholeNetwork),
     Row(Technique::kClipping, "clipped gradients", {"clip-norm"}, R::kWholeNetwork, R::kFusedUpdate, R::kAllRows),

@@ -1,6 +1,6 @@
-// Which technique of training goes with which route, told once: a technique is something that a step does besides the
-// plain gradient and update of each layer, a route is a way of computing steps. Executor, trainer, settings, recipes,
-// help texts and --backend auto ask here. A new technique is a row of TechniqueTable().
+// Which technique of training goes with which route, told once. A technique is what a step does besides plain gradients
+// and updates; a route is a way to compute steps. Executor, trainer, settings, recipes, help texts and --backend auto
+// ask here. A new technique is a row of TechniqueTable().
 #pragma once
 
 #include <array>

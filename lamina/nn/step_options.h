@@ -14,9 +14,9 @@
 
 namespace lamina {
 
-/// How the parameters of dot layers stand to what is trained. kNtk: weights are trained as sqrt(inputs) times
-/// themselves, of variance 1 at the start (Jacot et al. 2018). For rules that normalise the gradient, such as adam,
-/// that is a learning rate of weights divided by sqrt(inputs), and Initialization::kNtk.
+/// How the parameters of dot layers stand to what is trained. kNtk trains sqrt(inputs) times the weights, of variance 1
+/// at the start (Jacot et al. 2018). For rules that normalize the gradient, such as adam, this means two things:
+/// weights learn at the rate divided by sqrt(inputs), and Initialization::kNtk.
 enum class Parametrization { kStandard, kNtk };
 
 std::vector<std::string> ParametrizationNames();
@@ -35,11 +35,11 @@ struct StepOptions {
   double clip_norm = 0;  // largest L2 norm of the gradient of a step, all parameters together; 0: any
   double label_smoothing =
       0;  // share of the targets that is spread over the classes; evaluation takes them as they are
-  /// This share of the hidden layers' outputs is zero and the others are multiplied by 1 / (1 - dropout), at random by
-  /// the seed, the number of the step (UpdateRule::step) and the layer: the same on any number of threads.
+  /// This share of the hidden layers' outputs is zero; the others are multiplied by 1 / (1 - dropout). Seed, number of
+  /// the step (UpdateRule::step) and layer decide which, so any number of threads gives the same.
   double dropout = 0;
-  /// Above 0, at most 1: the samples of a step, with targets and weights, are mixed with one another
-  /// (Elementwise::MixRows()) in shares by Beta(mixup, mixup), by the seed and the number of the step.
+  /// Above 0, at most 1: the samples of a step are mixed with one another, as are their targets and weights
+  /// (Elementwise::MixRows()). Shares are drawn from Beta(mixup, mixup) by the seed and the number of the step.
   double mixup = 0;
   uint64_t seed = 0;         // of the two, and of the order of rows
   std::vector<bool> frozen;  // layers whose parameters training leaves alone; empty: none
@@ -49,15 +49,15 @@ struct StepOptions {
   /// are zero stay zero. The front scale stands behind them.
   int64_t embedding_layers = 0;
   double embedding_rate = 1;  // the learning rate of their parameters as a share of the rate
-  /// Above 0: the first layer's weights, of a dot layer, are W diag(s), where s starts at 1 and is trained, without
-  /// decay, at this times the learning rate. Members have such factors of their own: then the rate is for them, and 0
-  /// is 1.
+  /// Above 0: the first layer is of dot products, with weights W diag(s). s starts at 1 and is trained without weight
+  /// decay, at this number times the learning rate. Members have such factors of their own: the rate is then for them,
+  /// and 0 means 1.
   double front_scale = 0;
   /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
   /// the running statistics folded into the weights.
   Normalization normalization = Normalization::kNone;
-  /// The weights at the start are those of a trained network: in the first ten steps γ and β follow the running
-  /// statistics, so that answers change by the gradients alone.
+  /// The first weights are those of a trained network. In the first ten steps γ and β follow the running statistics, so
+  /// that answers change by the gradients alone.
   bool starts_trained = false;
 
   /// The learning rates of layers by parametrization, bias_rate and embedding_rate; empty where all are 1.

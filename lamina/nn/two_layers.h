@@ -1,4 +1,4 @@
-// Two layers that a backend computes in one pass, as two prepared layers: the first notes what it is given, the second
+// Two layers that a backend computes in one pass, as two prepared layers. The first notes what it is given; the second
 // does the work of both.
 #pragma once
 

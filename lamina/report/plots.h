@@ -1,6 +1,6 @@
-// Pictures that a person looks at: curves, clouds of points, confusion matrices, tiles. Drawn by gnuplot as SVG and PNG
-// from a script that holds its data; colours of Okabe and Ito with a dash and a marker each, so that they can be told
-// apart in print and by the colour-blind.
+// Pictures for people: curves, clouds of points, confusion matrices, tiles. gnuplot draws them as SVG and PNG from a
+// script that holds their data. The colors of Okabe and Ito, with a dash and a marker each, can be told apart in print
+// and by the color-blind.
 #pragma once
 
 #include <cstdint>
@@ -101,8 +101,8 @@ Plot PlotTiles(const TileChart& chart);
 
 /// One colour of the list, "#0072b2"; repeats after seven.
 std::string_view PlotColour(size_t index);
-/// A text as a gnuplot string that nothing in it can leave: what steers (utf8.h) becomes a space, what no picture can
-/// hold (broken UTF-8, U+FFFE, U+FFFF) a question mark; cut to `longest` characters.
+/// A text as a gnuplot string that nothing in it can leave, at most `longest` characters. What steers (utf8.h) becomes
+/// a space; broken UTF-8, U+FFFE and U+FFFF become a question mark.
 std::string GnuplotText(std::string_view text, size_t longest = 400);
 /// The same for a tick, whose text gnuplot takes for a format of numbers: "humidity (%)".
 std::string GnuplotTick(std::string_view text, size_t longest);

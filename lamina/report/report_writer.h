@@ -63,8 +63,8 @@ struct Report {
   std::vector<ReportFigure> figures;
 };
 
-/// A text within a line or a cell of a table: what Markdown would take for markup is escaped, what steers (utf8.h)
-/// becomes a space, broken UTF-8 U+FFFD.
+/// A text within a line or a cell of a table. What Markdown would take for markup is escaped; what steers (utf8.h)
+/// becomes a space, and broken UTF-8 U+FFFD.
 std::string MarkdownText(std::string_view text);
 /// Tables, and figures as links to ID.svg.
 std::string ToMarkdown(const Report& report);

@@ -1,6 +1,6 @@
 // The trials of a search, stage by stage. The constructor lists the trials, takes up what the state folder holds of
-// them, and plans the stages; Run() trains what waits, several at once (RunStage, RunTrial), stops the hopeless half
-// after a stage (StopHopeless), and ranks. Everything that threads share is under mutex_. Other processes may train
+// them, and plans the stages. Run() trains what waits, several trials at once (RunStage, RunTrial). It stops the
+// hopeless half after a stage (StopHopeless), and ranks. mutex_ guards what threads share. Other processes may train
 // trials of the same state folder: NextTrial() claims one, or takes over what they recorded.
 #include "lamina/search/search.h"
 

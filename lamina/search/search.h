@@ -68,8 +68,8 @@ class Search {
   int others() const { return state_->others(); }  // other processes then at work in the state folder
   double load_seconds() const { return load_seconds_; }
 
-  /// For an ensemble: what a trial's network was, where settings().ensemble is above 0 and the trial came to its end or
-  /// to the time limit; the rows it was trained on, and what those are like.
+  /// For an ensemble (settings().ensemble above 0): the network of a trial that came to its end or to the time limit.
+  /// Also the rows it was trained on, and what those are like.
   std::optional<Model> NetworkOf(int64_t trial) { return state_->NetworkOf(trial); }
   std::shared_ptr<const TrainData> DataOf(const Trial& trial) { return cache_.Get(SettingsOf(trial)); }
   DataProfile ProfileOf(const Trial& trial, const Preprocessor& preprocessor) {

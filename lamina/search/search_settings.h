@@ -32,9 +32,9 @@ struct SearchSettings {
 /// The learning rates of the 2016 paper's grid, tried where nothing else is asked for.
 inline constexpr const char* kDefaultVary = "learning-rate=0.001,0.002,0.005,0.01,0.02,0.05,0.1,0.2,0.5,1";
 
-/// What is tried for recipe tabular where nothing else is asked for: the neighbourhood of its own values, which are
-/// tried first. The wider ranges of RealMLP-HPO (Holzmüller et al. 2024) found nothing better on California housing in
-/// ten draws, and their networks added less to an ensemble.
+/// What recipe tabular tries where nothing else is asked for: the neighborhood of its own values, which come first. The
+/// wider ranges of RealMLP-HPO (Holzmüller et al. 2024) found nothing better on California housing in ten draws. Their
+/// networks added less to an ensemble.
 inline constexpr const char* kRecipeVary[] = {"learning-rate=0.02..0.12:log",
                                               "hidden=256,256,256|384,384|256,256,256,256", "activation=mish,selu,silu",
                                               "dropout=0,0.05"};
@@ -55,13 +55,13 @@ std::string SearchCommandLine(const SearchSettings& settings);
 /// Those of the training settings: --retrain writes them.
 inline FileUse FilesOf(const SearchSettings& settings) { return FilesOf(settings.train); }
 
-/// `settings` with 5:1 as in the 2016 paper for the split of a file that has no test rows of its own, the recipe that a
-/// training would have (RecipeFor()), and what the recipe tabular tries.
+/// `settings` with defaults: a 5:1 split, as in the 2016 paper, for a file without test rows. The recipe is the one
+/// that a training would have (RecipeFor()); it decides what is tried.
 SearchSettings WithDefaults(SearchSettings settings, bool images);
 
-/// On how many folds the best is compared with the default of so many rows: settings.check_folds; else 5 below 2,000
-/// rows, where a few validation rows decide little. 0: not on folds; also where a clock or a folder shared by others
-/// decides when the search ends, and for an ensemble.
+/// The number of folds on which the best is compared with the default for so many rows: settings.check_folds, else 5
+/// below 2,000 rows. There, few validation rows decide little. 0: no folds; also for an ensemble, and where a clock or
+/// a shared folder decides when the search ends.
 int64_t FoldsOfCheck(const SearchSettings& settings, int64_t rows);
 
 /// Throws Error(kInvalidArgument) for settings that contradict each other, without reading any data.

@@ -41,13 +41,13 @@ TrialScore ScoreOf(const Trial& trial, bool keeps_best);
 /// Invalid combinations and training that fails belong to a trial; the rest (files, memory) ends the search.
 bool IsOfTrial(const Error& error);
 
-/// Indices of `trials`, best first: those that failed last, before them those without a result, before them by stages
-/// finished; then by accuracy (`by_accuracy`), by loss, by number.
+/// Indices of `trials`, best first: by stages finished, then accuracy (`by_accuracy`), loss, number. Those without a
+/// result come behind, and failed ones last.
 std::vector<size_t> RankTrials(std::span<const Trial> trials, bool by_accuracy, bool keeps_best);
 
 /// How many of so many trials that finished a stage go on: one in `halving`, and `least` of them if there are so many.
 int64_t GoingOn(int64_t finished, double halving, int64_t least);
-/// Stops those that finished `stage` and are not among the best GoingOn(); trial 1, the default, goes on, and one that
+/// Stops those that finished `stage` and are not among the best GoingOn(). Trial 1, the default, goes on. One that
 /// ended early or failed stays as it is.
 void StopHopeless(std::span<Trial> trials, int stage, double halving, int64_t least, bool by_accuracy, bool keeps_best);
 

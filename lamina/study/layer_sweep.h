@@ -34,8 +34,8 @@ struct SweepRequest {
 /// Tables I and II of the 2017 paper, size by size. A block is the samples of one call of the backend.
 std::vector<SweepCell> SweepLayers(const SweepRequest& request, LayerTimer& timer);
 
-/// The cells as the paper prints them, rows M and columns B: the speed-up (Table I) or "rbf, mul" seconds (Table II),
-/// or the reason; the last column is the paper's best of the row. Without id, title and note.
+/// The cells as the paper prints them, rows M and columns B: the "rbf, mul" speed-up (Table I) or seconds (Table II),
+/// or the reason. The last column is the paper's best of the row. Without id, title and note.
 ReportTable SweepTable(std::span<const SweepCell> cells, bool speedup);
 /// One row a cell.
 ReportTable SweepList(std::span<const SweepCell> cells);

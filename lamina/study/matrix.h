@@ -1,5 +1,5 @@
-// What this machine does with the work that people have: layers, training steps and single answers, each verified, one
-// table a kind, beside the machine's measured limits and the peers that are installed.
+// What this machine does with common work: layers, training steps and single answers, each verified, one table a kind.
+// Beside them stand the machine's measured limits and the installed peers.
 #pragma once
 
 #include "lamina/report/report_writer.h"

@@ -28,8 +28,8 @@ struct MatrixOptions {
   std::function<void(const std::string&)> measured;  // a line about each result; may be empty
   std::function<bool()> stop_requested;              // may be empty
 
-  /// The usual work of training and inference (tests and --quick take less): forward, input and weight gradients of
-  /// 1024 neurons on 784 inputs at batches 16 to 1024, L1 layers exact, fast and of bytes, 784-1024-10 and
+  /// The usual work of training and inference; tests and --quick take less. Forward, input and weight gradients of 1024
+  /// neurons on 784 inputs at batches 16 to 1024. L1 layers exact, fast and of bytes. Networks 784-1024-10 and
   /// 784-1024-1024-10; single rows of these and of small networks.
   static MatrixOptions Usual();
   static MatrixOptions Quick();

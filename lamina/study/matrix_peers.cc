@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kLibraries[] = {"PyTorch", "JAX", "onnxruntime", "scikit-learn", "faiss", "SciPy", "NumPy"};
-// Their threads spin after their work, those of OpenBLAS for 2^26 cycles of a clock that need not be the processor's:
-// whoever comes next would share a core with them.
+// Peers' threads spin after their work, those of OpenBLAS for 2^26 cycles of a clock that need not be the processor's.
+// The next one would share a core with them.
 constexpr double kLongestSpin_seconds = 1;
 
 double Median(std::vector<double> values) {

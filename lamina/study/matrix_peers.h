@@ -1,5 +1,5 @@
-// Other libraries racing lamina piece by piece of the matrix: bench/peers/matrix_peers, a process a library that lives
-// as long as the race, so that all of them take turns.
+// Other libraries racing lamina piece by piece of the matrix, by bench/peers/matrix_peers. Each library has a process
+// that lives as long as the race, so that all take turns.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class MatrixPeers {
   /// Starts `script` by `python` once for each library. threads: of the libraries.
   MatrixPeers(const std::string& python, const std::string& script, int threads, std::function<bool()> stop_requested);
 
-  /// What a library has to compute: one pass of one layer, in f32 (other types: nobody), the training step of a network
-  /// by its seconds for 60,000 rows, or one row through a network on one thread.
+  /// What a library has to compute: one pass of one layer in f32 (nobody races other types); a network's training step,
+  /// by seconds for 60,000 rows; or one row through a network on one thread.
   static std::string Layer(const Problem& problem);
   static std::string Training(const std::vector<int64_t>& net, int64_t batch);
   static std::string Row(const std::vector<int64_t>& net);

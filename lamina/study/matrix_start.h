@@ -14,8 +14,8 @@ struct ProgramStart {
   bool verified = false;  // it ended well, and wrote what it should
 };
 
-/// `program` (lamina) saying its version and answering one row of a model of four inputs, and beside it, in the same
-/// turns, a program that does nothing. Fewer where `stop` says true. Throws Error where the model cannot be made.
+/// Times `program` (lamina) saying its version and answering one row of a model of four inputs. A program that does
+/// nothing takes turns with them. Fewer where `stop` says true. Throws Error where the model cannot be made.
 std::vector<ProgramStart> MeasureStarts(const std::string& program, int rounds, const std::function<bool()>& stop);
 
 }  // namespace lamina

@@ -15,8 +15,8 @@ struct MatrixStep {
   bool raced = false;  // other libraries have such a step, too
 };
 
-/// SimpleChains' networks A (f32) and B (f64), OpenNN's for HIGGS in two batches, and the recipe's step for the shapes
-/// of three tables; all with Adam. `quick`: the smallest of them.
+/// SimpleChains' networks A (f32) and B (f64), and OpenNN's for HIGGS in two batches. Also the recipe's step for the
+/// shapes of three tables. All use Adam. `quick`: the smallest of them.
 std::vector<MatrixStep> MatrixSteps(bool quick);
 
 /// What a peer is asked for (bench/peers/matrix_peers).

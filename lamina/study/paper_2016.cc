@@ -144,7 +144,7 @@ class Study2016 {
     return work;
   }
 
-  // Of a case that any backend can be measured against.
+  // The outputs of a case that any backend can be measured against.
   std::vector<double> Reference(size_t network, int64_t batch) const {
     return TrainReference(CaseOf(network, batch, {}, 1));
   }

@@ -24,8 +24,8 @@ struct Paper2016Data {
   int64_t outputs() const { return train.targets.cols(); }
 };
 
-/// A data set of classes with test rows of its own (MNIST: a folder of IDX files), at most `rows` of them, targets 0
-/// and 1. Throws Error.
+/// A data set of classes with its own test rows (MNIST: a folder of IDX files); at most `rows` rows, targets 0 and 1.
+/// Throws Error.
 Paper2016Data LoadPaper2016Data(const std::string& path, int64_t rows);
 /// Random inputs and classes in the shape of MNIST.
 Paper2016Data RandomPaper2016Data(int64_t rows);

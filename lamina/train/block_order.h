@@ -8,9 +8,9 @@
 
 namespace lamina {
 
-/// 0..rows - 1 in an order whose windows, of `window_rows` each but the last, are few blocks of neighbouring rows: the
-/// blocks are shuffled, then the rows of each window. A row can come to any window; which ones it shares a window with
-/// is decided by blocks.
+/// 0..rows - 1 in an order whose windows, `window_rows` each but the last, consist of few blocks of neighboring rows.
+/// Blocks are shuffled, then the rows of each window. A row can come to any window; blocks decide which rows share a
+/// window.
 std::vector<int64_t> BlockOrder(int64_t rows, int64_t window_rows, Random random);
 
 }  // namespace lamina

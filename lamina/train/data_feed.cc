@@ -50,7 +50,7 @@ struct DataFeed::Stream {
   Stream(const Dataset& dataset, const Backend& backend, int64_t chunk_samples);
   /// Runs on its own thread.
   void Collect(int64_t chunk);
-  /// Of `count` samples from `begin` on: those in files are read ahead.
+  /// Announces `count` samples from `begin` on: those in files are read ahead.
   void Prefetch(int64_t begin, int64_t count) const;
   int64_t RowOf(int64_t sample) const { return order.empty() ? sample : order[static_cast<size_t>(sample)]; }
   ConstMatrixView View(const Part& part) const {

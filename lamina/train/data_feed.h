@@ -15,13 +15,13 @@
 
 namespace lamina {
 
-/// Where the rows fit, they are placed once. Of rows in files, `window_rows` may be in memory at once, and pass through
-/// as on a device that is too small. On a device with too little free memory they pass through in chunks of
-/// whole batches: another thread collects a chunk in the order asked for and copies it while the steps of the chunk
-/// before run. The steps, and their results, are the same. One caller at a time.
+/// Where the rows fit, they are placed once. If rows are in files, only `window_rows` may be in memory at once; they
+/// pass through as on a device that is too small. On a device with too little free memory, rows pass in chunks of whole
+/// batches. Another thread collects a chunk in the order asked for and copies it while the steps of the chunk before
+/// run. The steps, and their results, are the same. One caller at a time.
 class DataFeed {
  public:
-  /// Of a device's free memory, what rows may take to be placed there as a whole.
+  /// The share of a device's free memory that rows may take to be placed there as a whole.
   static constexpr double kShareOfFreeMemory = 0.6;
 
   /// The data set and the backend must outlive it. Throws Error(kResource) where not even two batches fit.

@@ -20,11 +20,11 @@ class EpochRows {
   /// `own_rows`: how many this process has. `ranks` may be null. Throws Error(kInvalidArgument) where a shard has none.
   EpochRows(const TrainOptions& options, int64_t own_rows, const Communicator* ranks);
 
-  /// Of all ranks.
+  /// Rows of all ranks together.
   int64_t rows() const { return rows_; }
   int64_t batch() const { return batch_; }
   int64_t steps() const { return (rows_ + batch_ - 1) / batch_; }
-  /// Of a whole batch, and of a window (DataFeed), those that this process has.
+  /// The rows of a whole batch, and of a window (DataFeed), that this process has.
   int64_t own_batch() const { return shards_ ? shards_->own_batch() : batch_; }
   int64_t own_window() const { return options_.window_rows / batch_ * own_batch(); }
 

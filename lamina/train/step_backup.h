@@ -9,9 +9,9 @@
 
 namespace lamina {
 
-/// What is trained and the optimiser's arrays, as they were before a step. A copy is made only where it costs little
-/// of the step's time and of the free memory. Of steps that can be called off, but no longer than kShort_seconds, none
-/// is: they end soon.
+/// The trained parameters and the optimizer's arrays as they were before a step. A copy is made only where it costs
+/// little of the step's time and of the free memory. Steps that can be called off, but last at most kShort_seconds,
+/// need none: they end soon.
 class StepBackup {
  public:
   static constexpr double kShort_seconds = 0.1;

@@ -1,4 +1,4 @@
-// The training loop.
+// The training loop: epochs of batches, then validation, schedule and stopping. The executor computes the steps.
 #include "lamina/train/trainer.h"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Trainer: minibatch gradient descent over a data set (2016 paper, Algorithm 2), with validation, schedules, early
-// stopping, and a state that can be saved after any step and continued to the same bits.
+// Trainer: minibatch gradient descent over a data set (2016 paper, Algorithm 2), with validation, schedules and early
+// stopping. Its state can be saved after any step and continued to the same bits.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Trainer {
   /// which. Throws Error(kDiverged) at the first step whose loss is not finite, naming epoch and step.
   const History& Run(const Dataset& train, const Dataset* validation, const TrainCallbacks& callbacks);
 
-  /// Of the last Run() by shards: ShardedSteps::overlaps(), ExchangedBy() and PartSizes_bytes().
+  /// Facts of the last Run() by shards: ShardedSteps::overlaps(), ExchangedBy() and PartSizes_bytes().
   const Verdict& overlaps() const { return overlaps_; }
   const std::string& exchanged_by() const { return exchanged_by_; }
   const std::vector<int64_t>& part_bytes() const { return part_bytes_; }

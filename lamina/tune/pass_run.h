@@ -31,12 +31,12 @@ class PassRun {
 
   /// May return before the work is done.
   void Call();
-  /// Of one call, on average over calls for at least `least_seconds`; at least one.
+  /// Seconds of one call, the mean over calls for at least `least_seconds`; at least one.
   double SecondsPerCall(double least_seconds);
   /// Another plan or backend for the same operands; `backend` must outlive the calls.
   void Prepare(const Backend& backend);
-  /// Computes once, and up to 16 samples (weight gradient: outputs) spread over the result by the plain loops in double
-  /// precision: all values of those are compared.
+  /// Computes once, and plain loops in double precision compute up to 16 samples (weight gradient: outputs) spread over
+  /// the result. All values of those are compared.
   PassVerdict Verify();
   std::string Describe() const { return prepared_->Describe(); }
 
@@ -60,7 +60,7 @@ class PassRun {
   void Spoil(Operand& operand);
   void Forward(bool keep_z);
   void Compute(Operands& operands);
-  /// Of the plain loops in double precision, for the samples (weight gradient: outputs) that are compared.
+  /// The result of the plain loops in double precision, for the samples (weight gradient: outputs) that are compared.
   std::vector<double> Expected(const std::vector<int64_t>& chosen);
   /// What is compared: the sums z of a forward pass, or the gradient.
   Operand& Result() { return problem_.pass == Pass::kForward ? z_ : operands_[0].result; }

@@ -44,7 +44,7 @@ double Octaves(int64_t a, int64_t b) {
                   std::log2(static_cast<double>(std::max<int64_t>(1, b))));
 }
 
-// Of sizes all within a factor of 2 the sum of their distances, else infinity.
+// The sum of distances between sizes where all are within a factor of 2, else infinity.
 double Distance(const Problem& a, const Problem& b) {
   const double batch = Octaves(a.batch, b.batch);
   const double outputs = Octaves(a.layer.outputs, b.layer.outputs);

@@ -24,8 +24,8 @@ class Profile final : public PlanSource {
   /// Empty, for this backend on this machine.
   explicit Profile(const Backend& backend);
 
-  /// The plan of the nearest entry of the same synapse, type, precision and pass whose sizes are all within a factor of
-  /// 2; else the tile and blocks that most entries of that kind share; else the backend's estimate.
+  /// The plan of the nearest entry with the same synapse, type, precision and pass whose sizes are all within a factor
+  /// of 2. Else the tile and blocks of most such entries; else the backend's estimate.
   Plan PlanFor(const Problem& problem) const override;
 
   /// Adds an entry in the place of one for the same problem.

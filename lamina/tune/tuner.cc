@@ -21,11 +21,11 @@ constexpr Named<TuneLevel> kLevels[] = {
 constexpr int kRounds = 5;
 constexpr size_t kMeasured = 12;  // at TuneLevel::kMeasure
 constexpr double kLeastGain = 1.02;
-// A candidate that took so many times as long as the fastest one so far is not measured again: the speed of a shared
-// machine changes by less within a round.
+// A candidate that took this many times as long as the fastest so far is not measured again. Within a round, the speed
+// of a shared machine changes by less.
 constexpr double kHopeless = 1.6;
 constexpr int64_t kRotation_bytes = 8 << 20;
-// Of the limit: the first round of all candidates, and all rounds; the rest is for the confirmation.
+// Shares of the time limit for the first round of all candidates, and for all rounds; confirmation gets the rest.
 constexpr double kFirstRound = 0.5;
 constexpr double kAllRounds = 0.85;
 

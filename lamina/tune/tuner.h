@@ -37,11 +37,11 @@ struct TuneResult {
   double gain() const { return best_seconds > 0 ? estimate_seconds / best_seconds : 1; }
 };
 
-/// Candidates take turns with the estimate, in rounds, on operands that rotate through more memory than the
-/// second-level cache holds; each is compared with the plain loops first, and left out of further rounds where it is
-/// far behind. The fastest one must beat the estimate by 2 % twice, else the estimate stays. Half of the limit is for
-/// the first round, which goes from the most promising candidate on. Throws Error where the backend cannot do the
-/// problem.
+/// Candidates take turns with the estimate, in rounds, on operands that rotate through more
+/// memory than the second-level cache holds. Each is first compared with the plain loops; one
+/// that is far behind is left out of further rounds. The fastest must beat the estimate by 2
+/// % twice, else the estimate stays. Half of the limit is for the first round, which begins
+/// with the most promising candidate. Throws Error where the backend cannot do the problem.
 TuneResult TuneProblem(const Problem& problem, const TuneOptions& options);
 
 /// The asymmetry As of slices for which a layer of `problem`'s samples and neurons takes the least time a synapse: 1

@@ -1,5 +1,5 @@
-// Dot layers on AMX tiles: bf16 operands, f32 as two (Precision::kFast) or three (kBFloat16x3) bf16 each, f16 in
-// either as two, and bf16, i8 and u8 as stored.
+// Dot layers on AMX tiles. Operands are bf16, i8 and u8 as stored; f32 is two (Precision::kFast) or three (kBFloat16x3)
+// bf16 each, f16 two in either case.
 #pragma once
 
 #include <memory>

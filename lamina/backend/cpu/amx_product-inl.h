@@ -1,5 +1,5 @@
-// The blocked product on AMX tiles: operands packed to whole tiles, zeros where they end, blocks of up to 32 x 32 sums
-// over them, finished as those of product-inl.h.
+// The blocked product on AMX tiles. Operands are packed to whole tiles, with zeros where they end. Blocks have up to 32
+// x 32 sums, finished as those of product-inl.h are.
 #if defined(LAMINA_BACKEND_CPU_AMX_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_AMX_PRODUCT_INL_H_
 #undef LAMINA_BACKEND_CPU_AMX_PRODUCT_INL_H_

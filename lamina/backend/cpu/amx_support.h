@@ -13,13 +13,13 @@ struct AmxSupport {
   std::string why_not;  // where neither
 };
 
-/// By what a processor and its system say: register EDX of CPUID leaf 7, and XCR0, the registers that the system saves
-/// (0: it saves none).
+/// What a processor and its system say: register EDX of CPUID leaf 7, and XCR0, the registers that the system saves (0:
+/// it saves none).
 AmxSupport AmxSupportOf(uint32_t leaf_7_edx, uint64_t saved_registers);
-/// Of this machine. Asks the system for nothing.
+/// The support of this machine. Asks the system for nothing.
 AmxSupport FindAmx();
 
-/// Asks the system for the tile registers, for this process, its threads and children: signal frames grow by 8 KiB from
+/// Asks the system for the tile registers, for this process, its threads and children. Signal frames grow by 8 KiB from
 /// then on. "" where it grants them, else why not. Thread-safe.
 std::string AskForTiles();
 

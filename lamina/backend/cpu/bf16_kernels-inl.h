@@ -1,5 +1,5 @@
-// Passes of dot layers in f32 with bf16 operands: the blocked product over operands that are rounded while they are
-// packed, in pairs where one instruction multiplies such, else widened again.
+// Passes of f32 dot layers with bf16 operands: the blocked product over operands that are rounded while packed. They
+// stay in pairs where one instruction multiplies pairs; else they are widened again.
 #if defined(LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_
 #undef LAMINA_BACKEND_CPU_BF16_KERNELS_INL_H_

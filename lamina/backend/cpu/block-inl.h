@@ -91,10 +91,10 @@ struct Block {
   int32_t* PicksOf(const ProductInput<T>& in, int64_t v) const { return in.scratch.picks + v * (depth + 1); }
 };
 
-// Packs k in [begin, end) of row groups [group_begin, group_end). Groups of rows are narrower than a cache line of the
-// source, so four of them are filled in one walk along k: one at a time, each line was fetched twice, a page apart from
-// the next. Sixteen k, so as many pages, go through all groups before the next ones: along all of k each page was
-// visited for each four groups anew, 9 % of a weight gradient of 1,024 samples.
+// Packs k in [begin, end) of row groups [group_begin, group_end). A group is narrower than a cache line of the source,
+// so one walk along k fills four groups. One group at a time fetched each line twice, a page apart from the next.
+// Sixteen k, and so as many pages, go through all groups before the next sixteen. Walking all of k visited each page
+// anew for every four groups: 9 % of a weight gradient of 1,024 samples.
 template <class Sum, class T>
 void PackRowGroups(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t group_begin, int64_t group_end,
                    int64_t begin, int64_t end) {

@@ -24,9 +24,9 @@ struct CacheBudget {
   int64_t tile_vectors = 0;
 };
 
-/// A block: `columns` and `rows` of the result over `depth` terms of the sum. `cache_columns` of them are
-/// worked on at a time. Blocks of columns are as large as possible, as threads meet twice a block: with
-/// several small blocks a busy machine spent whole time slices waiting.
+/// A block: `columns` and `rows` of the result over `depth` terms of the sum; `cache_columns` of them are worked on at
+/// a time. Blocks of columns are as large as possible, as threads meet twice a block. With several small blocks, a busy
+/// machine spent whole time slices waiting.
 struct Blocking {
   int64_t depth = 0;
   int64_t columns = 0;

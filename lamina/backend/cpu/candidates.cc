@@ -24,9 +24,9 @@ Extent ExtentOf(const Problem& problem) {
   return {layer.outputs, layer.inputs, problem.batch};
 }
 
-// Cycles of a tile's step for each useful vector operation: a load for each vector and a broadcast for each row, two of
-// either and two operations a cycle; a latency of 4 where there are few sums; the part of the last vectors that is
-// empty.
+// Cycles of a tile's step for each useful vector operation. A step loads each vector and broadcasts for each row; a
+// cycle does two of either and two operations. Few sums wait for a latency of 4. The empty part of the last vectors
+// counts as well.
 double TileCost(const Extent& extent, int64_t rows, int64_t vectors, int64_t lanes) {
   const auto sums = static_cast<double>(rows * vectors);
   const double cycles = std::max({sums / 2, static_cast<double>(rows + vectors) / 2, 4.0});

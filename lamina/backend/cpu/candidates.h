@@ -13,7 +13,7 @@ struct Candidate {
   Plan plan;
 };
 
-/// Of the blocked product, by a model of the register tile and the caches; and of dot products without packing.
+/// Plans of the blocked product, by a model of register tile and caches; and of dot products without packing.
 std::vector<Candidate> TileCandidates(const Problem& problem, int threads);
 
 /// Thread counts worth trying; 0: as the backend decides.

@@ -85,8 +85,8 @@ HWY_INLINE Pack<T> CurveSlope(const formulas::Softplus&, Pack<T>, Pack<T> a) {
   return Pack<T>(0.0) - Pack<T>(Expm1OfNegative<T>((Pack<T>(0.0) - a).v));
 }
 
-// z s with s = 1 / (1 + power): the slope is s + z s (1 - s) times the slope of the power's exponent, and 1 - s is
-// power s. `inside` is z where it is not far out.
+// z s with s = 1 / (1 + power). The slope is s + z s (1 - s) times the slope of the power's exponent; 1 - s is power s.
+// `inside` is z where it is not far out.
 template <class T>
 HWY_INLINE ValueAndSlope<T> Gated(Pack<T> z, Pack<T> inside, Pack<T> power, Pack<T> inner_slope) {
   const Pack<T> s = Pack<T>(1.0) / (Pack<T>(1.0) + power);
@@ -231,7 +231,7 @@ ValueFn<T> ValueFor(const Activation& activation) {
   return kTable[activation.is_softmax() ? 0 : static_cast<size_t>(activation.kind())];
 }
 
-/// Of activations whose slope reads z; null for others and for a user's own.
+/// The kernel of an activation whose slope reads z; null for others and for a user's own.
 template <class T>
 BothFn<T> BothFor(const Activation& activation) {
   static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {

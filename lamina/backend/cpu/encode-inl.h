@@ -49,8 +49,8 @@ void EncodeBits(const void* from, int64_t count, T* to, int64_t lanes) {
   std::memset(reinterpret_cast<char*>(to) + bytes, 0, static_cast<size_t>(lanes) * sizeof(T) - bytes);
 }
 
-/// Bytes with the highest bit turned over: i8 + 128 as u8, or u8 - 128 as i8. A missing element counts as a 0 of the
-/// encoded type, so that it adds nothing to products with 0 nor to differences of two such.
+/// Bytes with the highest bit flipped: i8 + 128 as u8, or u8 - 128 as i8. A missing element counts as an encoded 0: it
+/// then adds nothing to products with 0 or to differences of two zeros.
 template <class T>
 void EncodeShifted(const void* from, int64_t count, T* to, int64_t lanes) {
   const auto* source = static_cast<const uint8_t*>(from);

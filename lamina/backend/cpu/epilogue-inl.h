@@ -87,8 +87,8 @@ void StoreGradient(const UpdateNumbers<T>&, const GradientPart<T>& part, const P
   }
 }
 
-// Rule U over `n` parameters from `offset` on, for whole vectors and the end; the first states are loaded and stored
-// back. gradient(i, left) is the gradient from i on, where only `left` elements may be read.
+// Rule U over `n` parameters from `offset` on, by whole vectors and the rest; the first states are loaded and stored
+// back. gradient(i, left) is the gradient from i on; only `left` elements may be read.
 template <class U, class T, class Gradient, size_t... kState>
 HWY_INLINE void UpdateRow(const UpdateNumbers<T>& numbers, int64_t n, const Gradient& gradient,
                           const ParameterArrays& to, int64_t offset, std::index_sequence<kState...>) {
@@ -244,12 +244,12 @@ struct SlopeFinish {
   }
 };
 
-/// Computes a tile of gradients and uses each sum where it is, in a register: for the weights, or gradients, at `to`,
-/// of `stride` a row.
+/// Computes a tile of gradients and uses each sum while it is in a register: for the weights or gradients at `to`,
+/// `stride` a row.
 template <class T>
 using TileInPlaceFn = void (*)(const TileInput<T>&, const UpdateNumbers<T>&, T* to, int64_t stride);
 
-/// Of Sum::kRows rows and 1, 2, ... vectors; and of kPickingRows and one vector where zeros are left out.
+/// For Sum::kRows rows and 1, 2, ... vectors; where zeros are left out, for kPickingRows rows and one vector.
 template <class T>
 struct TilesInPlace {
   std::array<TileInPlaceFn<T>, kTileVectors> dense;

@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-// Of a register tile: vectors of rows, and columns. With 16 registers there are fewer columns.
+// The size of a register tile: vectors of rows, and columns. With 16 registers there are fewer columns.
 inline constexpr int64_t kTileVectors = 2;
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE2
 inline constexpr int64_t kTileCols = 4;

@@ -1,6 +1,6 @@
-// What a Cholesky factorisation (lamina/rbf/cholesky.h) is made of: blocks of 32 rows and 32 columns in vectors, f32
-// and f64. A panel is 32 rows column by column: element (r, c) at c * 32 + r. An element's bits depend neither on the
-// call that computes it nor on what stands beside it.
+// What a Cholesky factorization (lamina/rbf/cholesky.h) is made of: blocks of 32 rows and 32 columns in vectors, f32
+// and f64. A panel is 32 rows, column by column: element (r, c) is at c * 32 + r. An element's bits depend neither on
+// the call that computes it nor on its neighbors.
 #pragma once
 
 #include <cstdint>

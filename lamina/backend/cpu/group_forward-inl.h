@@ -1,5 +1,5 @@
-// Forward passes on operands in a storage type of their own, and with Precision::kFast: the blocked product over
-// encoded lanes, finished in the type of the outputs.
+// Forward passes on operands in a storage type of their own, or with Precision::kFast. They are the blocked product
+// over encoded lanes, finished in the type of the outputs.
 #if defined(LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_
 #undef LAMINA_BACKEND_CPU_GROUP_FORWARD_INL_H_

@@ -1,5 +1,5 @@
-// Forward layers on halves and integers, and with Precision::kFast: picks how the sums of a storage type are computed,
-// one widened element or a group of neighbours a lane, and runs it.
+// Forward layers on halves and integers, or with Precision::kFast. Picks how sums of a storage type are computed, one
+// widened element or a group of neighbors in a lane, and runs it.
 #include <fmt/format.h>
 
 #include <cmath>

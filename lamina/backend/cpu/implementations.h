@@ -17,7 +17,7 @@ struct CpuImplementation {
   std::string_view name;  // what it computes with
   /// Whether it computes the request, whatever the plans; the reason why not.
   Verdict (*accepts)(const LayerPlanRequest&);
-  /// Of a request that it accepts.
+  /// Makes the layer for a request that it accepts.
   std::unique_ptr<PreparedLayer> (*make)(const LayerPlanRequest&, const PassPlans&);
   /// Plans worth measuring for a problem that it accepts, on up to `threads` threads.
   std::vector<Candidate> (*candidates)(const Problem&, int threads);
@@ -30,8 +30,8 @@ std::span<const CpuImplementation> CpuImplementations();
 /// the list; may be null.
 const CpuImplementation* ImplementationFor(const LayerPlanRequest& request, Verdict* why = nullptr);
 
-/// What may stand in BackendOptions::kernel: "auto"; "own" for layers one by one; for training steps "small" and
-/// "rows", the ways of the whole network (SmallNetwork, RowBlockNetwork).
+/// What may stand in BackendOptions::kernel: "auto"; "own" for layers one by one; "small" and "rows" for training steps
+/// of the whole network (SmallNetwork, RowBlockNetwork).
 std::vector<std::string> CpuKernelNames();
 
 // The entries of the list.

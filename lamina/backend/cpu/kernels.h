@@ -1,4 +1,4 @@
-// The border between the cpu backend and its vector kernels: tasks as plain values, and the table of entry
+// The border between the cpu backend and its vector kernels. It has tasks as plain values, and the table of entry
 // points that every instruction set fills (kernels_f32.cc, kernels_f64.cc).
 #pragma once
 

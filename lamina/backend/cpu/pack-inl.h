@@ -134,9 +134,9 @@ HWY_INLINE void TransposeSquare(const T* HWY_RESTRICT from, int64_t from_stride,
 }
 #endif
 
-// Squares of kSize over rows × cols, multiples of kSize. The side with the longer stride is walked in whole
-// cache lines: with 4096-byte strides its lines share one set of the first-level cache, and walking them a
-// quarter at a time cost the forward pass 15 %.
+// Squares of kSize over rows × cols, multiples of kSize. The side with the longer stride is walked in whole cache
+// lines. With 4096-byte strides its lines share one set of the first-level cache; walking a quarter at a time cost the
+// forward pass 15 %.
 template <int64_t kSize, class T>
 HWY_INLINE void TransposeTiled(const T* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t cols,
                                T* HWY_RESTRICT to, int64_t to_stride) {

@@ -1,5 +1,5 @@
-// What Highway's library would say of this processor, for the predict library, which links none: the sets of
-// instructions that kernels are compiled for (highway_targets.h), and which of them is taken.
+// What Highway's library would say of this processor, for the predict library, which does not link it. These are the
+// instruction sets that kernels are compiled for (highway_targets.h), and which one is taken.
 #include "lamina/backend/cpu/highway_targets.h"
 //
 #if defined(__x86_64__)

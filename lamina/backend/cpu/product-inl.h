@@ -1,6 +1,6 @@
-// The blocked product: packs operands into panels, runs register tiles over them, and finishes each tile
-// while it is hot. One skeleton for all passes: result(r, c) = sum over k of f(rows(r, k), columns(c, k)), or of
-// f(rows(r, k), columns(c, k), own(r, c)); f is a Sum of tile-inl.h.
+// The blocked product: packs operands into panels, runs register tiles over them, and finishes each tile while it is
+// hot. One skeleton serves all passes: result(r, c) = sum over k of f(rows(r, k), columns(c, k)), where f may also take
+// own(r, c). f is a Sum of tile-inl.h.
 #if defined(LAMINA_BACKEND_CPU_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_PRODUCT_INL_H_
 #undef LAMINA_BACKEND_CPU_PRODUCT_INL_H_
@@ -88,8 +88,8 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
   TileFor<Sum, T>(rows, block.PanelVectors(p))(input, tile, add);
 }
 
-// Computes tile (g, p), all of its sum, and finishes it from the registers, where the finish has whole tiles and this
-// is one; else returns false.
+// Computes all of tile (g, p)'s sum and finishes it from the registers. Returns false unless the finish has whole tiles
+// and this is one.
 template <class Sum, class T, class Finish>
 HWY_INLINE bool ComputeInPlace(const ProductInput<T>& in, const Block<Sum, T>& block, const Finish& finish, int64_t g,
                                int64_t p, const TilePlace& at) {
@@ -127,9 +127,9 @@ HWY_INLINE void ComputeStrip(const ProductInput<T>& in, const Block<Sum, T>& blo
   }
 }
 
-// Whether rows that are read in place have to be asked for: those of a matrix larger than the second-level cache that
-// are too short for the processor to see a stream in any of them. (Of 65 inputs 1.25 times as fast; of 784 asking cost
-// 10 %, as it did into the first level.)
+// Whether rows that are read in place are prefetched. They are where the matrix exceeds the second-level cache and rows
+// are too short for the processor to see a stream. (With 65 inputs 1.25 times as fast. With 784 it cost 10 %, as did
+// fetching into the first level.)
 template <class Sum, class T>
 bool AsksForRows(const ProductInput<T>& in, const Block<Sum, T>& block) {
   constexpr int64_t kShort_bytes = 1024;
@@ -147,8 +147,8 @@ void AskForRows(const ProductInput<T>& in, const Block<Sum, T>& block, const Til
   }
 }
 
-// A place in the walk over strips of row groups × panels [first, first + panels): row by row, as panels stay
-// in the cache; panel by panel where they are read from memory.
+// A place in the walk over strips of row groups × panels [first, first + panels). The walk goes row by row where panels
+// stay in the cache, panel by panel where they are read from memory.
 struct Walk {
   int64_t strips;
   int64_t first, panels;
@@ -244,10 +244,10 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   }
 }
 
-// Whether each thread packs panels of its own, one at a time, into memory that stays in its second-level cache: where
-// rows are few, the packed columns of a common block are used so little that writing them to the third level and
-// reading them back, from the other's cache too, took 5 to 15 % of an input gradient of 32 to 128 samples. Many rows
-// would have to be read anew for each panel.
+// Whether each thread packs its own panels, one at a time, into memory that stays in its second-level cache. With few
+// rows the packed columns of a common block are hardly used. Writing them to the third level and reading them back,
+// from the other's cache too, took 5 to 15 % of an input gradient of 32 to 128 samples. With many rows, each panel
+// would have to read them anew.
 template <class Sum, class T>
 bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   constexpr int64_t kMostRows = 256;

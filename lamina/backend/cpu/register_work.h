@@ -13,7 +13,7 @@ struct RegisterWork {
   int64_t synapses_per_round = 0;
 };
 
-/// Of the kernel that backend cpu would take for the request.
+/// The work of the kernel that backend cpu would take for the request.
 RegisterWork RegisterWorkOf(const LayerPlanRequest& request);
 
 }  // namespace lamina::cpu

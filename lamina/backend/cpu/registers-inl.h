@@ -11,8 +11,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-/// `rounds` rounds of kRegisterSums independent sums, enough to hide the latency of two arithmetic pipes. w comes from
-/// the first-level cache (loads have pipes of their own) and differs from round to round, so that nothing is hoisted.
+/// `rounds` rounds of kRegisterSums independent sums, enough to hide the latency of two arithmetic pipes. Loads have
+/// pipes of their own, so w comes from the first-level cache. It differs between rounds, so nothing is hoisted.
 template <class Sum, class T>
 HWY_NOINLINE T RegisterSums(int64_t rounds, T start) {
   const Tag<T> d;

@@ -1,5 +1,5 @@
-// Passes of a layer over a block of rows, a lane a row: register tiles of outputs × vectors of rows, activations over
-// what a tile has just left in the first-level cache, gradients as sums of each lane.
+// Passes of a layer over a block of rows, a lane a row. Register tiles are outputs × vectors of rows. Activations
+// follow while a tile is in the first-level cache; gradients are sums of each lane.
 #if defined(LAMINA_BACKEND_CPU_ROW_BLOCK_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_ROW_BLOCK_KERNELS_INL_H_
 #undef LAMINA_BACKEND_CPU_ROW_BLOCK_KERNELS_INL_H_

@@ -1,5 +1,5 @@
-// The border between a network computed by blocks of rows and its vector kernels. Lanes are samples: a value of a layer
-// for all rows of a block stands side by side, so every array here is features × `stride` rows.
+// The border between a network computed by blocks of rows and its vector kernels. Lanes are samples: a value of all
+// rows of a block stands side by side. Every array here is thus features × `stride` rows.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Training steps by blocks of rows: a block goes through the whole network, forward and back, before the next one, and
-// stays in the first-level caches; the sums of gradients stay in the second.
+// Training steps by blocks of rows. A block goes through the whole network, forward and back, before the next one; it
+// stays in the first-level caches, and the gradients' sums in the second.
 #pragma once
 
 #include <memory>

@@ -10,8 +10,8 @@
 
 namespace lamina::cpu {
 
-/// Blocks of rows, and the groups of blocks that have a gradient each: by the number of rows alone, so that results do
-/// not depend on threads.
+/// Blocks of rows, and the groups of blocks that share a gradient. They depend on the number of rows alone, so results
+/// do not depend on threads.
 struct RowCuts {
   static constexpr int64_t kMostGroups = 80;
 

@@ -1,5 +1,5 @@
-// The border between a layer prepared for single rows and its vector kernels: weights as these want them, and the
-// entry points that every instruction set fills (row_kernels.cc).
+// The border between a layer prepared for single rows and its vector kernels: the layout of weights, and the entry
+// points that every instruction set fills (row_kernels.cc).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ inline constexpr int64_t kLeastRowVectors = 4;
 /// How many groups ahead memory is asked for where some are left out; a list of groups repeats its last one as often.
 inline constexpr int64_t kGroupsAhead = 12;
 
-/// z = W x of one row. In panels: the neurons cut into panels, of each panel the groups of inputs one after the other,
-/// of a group the neurons, of a neuron the weights of the group's inputs. Neuron by neuron: outputs × inputs.
+/// z = W x of one row. Weights lie in one of two orders. Panels of neurons: panel, group of inputs, neuron, then its
+/// weights of that group. Neuron by neuron: outputs × inputs.
 struct RowTask {
   const void* weights = nullptr;
   int64_t inputs = 0;

@@ -9,9 +9,9 @@
 
 namespace lamina::cpu {
 
-/// A layer of a small network. Weights are kept as they are (outputs × inputs) or turned (inputs × outputs), rows
-/// padded to whole vectors with zeros; rows of a batch are padded, too, and what stands there is of no consequence.
-/// What is computed is the same for any part of the samples, and of a gradient's tiles, that is asked for at once.
+/// A layer of a small network. Weights lie as they are (outputs × inputs) or transposed (inputs × outputs), rows padded
+/// to whole vectors with zeros. Rows of a batch are padded, too, with anything. Results are the same for any part of
+/// the samples, or of a gradient's tiles, asked for at once.
 template <class T>
 struct SmallLayer {
   int64_t inputs = 0;
@@ -71,8 +71,8 @@ template <class T>
 struct SmallTable {
   const char* target;
   int64_t lanes;
-  /// Adds the gradients of both halves of a batch and updates by them: rows [begin, end) of the weights as they lie,
-  /// and with the last ones the bias.
+  /// Adds the gradients of both halves of a batch and updates by them. Rows [begin, end) of the weights as they lie are
+  /// updated, and the bias along with the last ones.
   void (*update_by_halves)(const SmallLayer<T>&, const SmallStep<T>&, int64_t begin, int64_t end) noexcept;
   int64_t tile_vectors;  // of a tile of the weights' gradient
   /// to[c * to_stride + r] = from[r * from_stride + c]

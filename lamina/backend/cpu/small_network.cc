@@ -199,8 +199,8 @@ class SmallNetwork final : public PreparedNetwork {
 
   const SmallPasses<T>& PassesOf(size_t l) const { return kernels_.synapses[static_cast<size_t>(specs_[l].synapse)]; }
 
-  // A step of all threads: answers and deltas of some samples each; when all deltas are there, some tiles of the
-  // gradients each; and the updates. What is computed does not depend on who does.
+  // A step of all threads: each computes answers and deltas of some samples. When all are there, each computes some
+  // tiles of the gradients, then updates. Results do not depend on who computes what.
   void Step(const TrainingSteps& work, int64_t index, Team team) noexcept {
     const int64_t begin = work.begin + index * work.batch;
     const SmallBatch<T> batch = room_.At(work, begin, std::min(work.batch, work.end - begin), layers_.front().turned);

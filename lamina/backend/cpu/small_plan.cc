@@ -5,8 +5,8 @@
 
 namespace lamina::cpu {
 
-// Whole vectors run along the outputs of turned weights and along the inputs of others; the pass that sums across them
-// adds up the lanes in the end. Distances are summed along the outputs for their input gradient.
+// Whole vectors run along the outputs of transposed weights, else along the inputs. The pass that sums across them adds
+// up the lanes at the end. Distances are summed along the outputs for their input gradient.
 Keeping KeepingOf(const LayerSpec& layer, bool first, int64_t batch, int64_t lanes) {
   constexpr int64_t kSumOfLanes = 5;
   constexpr int64_t kTurning = 4;  // a vector of weights, each step

@@ -16,7 +16,7 @@ enum class Keeping { kPlain, kTurned, kBoth };
 /// The cheapest for a layer, by the vector operations of its passes. `first`: it has no input gradient.
 Keeping KeepingOf(const LayerSpec& layer, bool first, int64_t batch, int64_t lanes);
 
-/// Of the weights' gradient.
+/// A tile of the weights' gradient.
 struct TileOfGradient {
   int64_t rows;
   int64_t vectors;

@@ -40,19 +40,19 @@ struct ColumnRows {
 
 struct SymmetricTable {
   void (*products)(const ProductTask&) noexcept;
-  /// Rows (count of `stride`) times an upper triangle, in place. Of both `width` columns, a multiple of kProductStep;
-  /// below the triangle's diagonal nothing but what stands in its steps is read, which must be zeros.
+  /// Rows (count of `stride`) times an upper triangle, in place. Both have `width` columns, a multiple of kProductStep.
+  /// Below the diagonal, only the rest of its steps is read; it must hold zeros.
   void (*times_triangle)(double* rows, int64_t stride, int64_t count, const double* triangle, int64_t triangle_stride,
                          int64_t width) noexcept;
   /// out[i] = |row - x_i|_p of the first `count` rows of x.
   void (*distances)(const double* row, const ColumnRows& x, int64_t count, int p, double* out) noexcept;
   /// out[i] = the kernel at the distance d[i]; out may be d.
   void (*kernels)(const double* d, int64_t n, const KernelShape&, double* out) noexcept;
-  /// w[i] = (d/scale)^power kernel(d) / d^p, 0 up to d = 1e-9: the slope of the kernel along a column is -power w
-  /// times the sign (p = 1) or the size (p = 2) of the difference there. w may be d.
+  /// w[i] = (d/scale)^power kernel(d) / d^p, 0 up to d = 1e-9. The kernel's slope along a column is -power w times the
+  /// sign (p = 1) or the size (p = 2) of the difference there. w may be d.
   void (*slope_weights)(const double* d, int64_t n, const KernelShape&, double* w) noexcept;
-  /// out[j] = sum over outputs c of (sum over rows i of w[i] alpha_c[i] t(row[j] - x_i[j]))^2 with t the sign or the
-  /// number itself; alpha_c at alpha + c * x.stride.
+  /// out[j] = sum over outputs c of (sum over rows i of w[i] alpha_c[i] t(row[j] - x_i[j]))^2. t is the sign or the
+  /// number itself; alpha_c is at alpha + c * x.stride.
   void (*squared_slopes)(const double* row, const ColumnRows& x, const double* w, const double* alpha, int64_t outputs,
                          int p, double* out) noexcept;
 };

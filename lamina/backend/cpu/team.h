@@ -9,9 +9,9 @@
 
 namespace lamina::cpu {
 
-// Multiply-adds a thread must have. A second thread gains from 64 K on (10 x 1024 x 16 samples: 1.9 to 1.4
-// us), but where the cores are shared with other programs, each parallel region may wait a time slice of 8 ms
-// for its partner.
+// Multiply-adds that a thread must have. A second thread gains from 64 K on (10
+// x 1024 x 16 samples: 1.9 to 1.4 us). Where other programs share the cores,
+// though, each parallel region may wait a time slice of 8 ms for its partner.
 inline constexpr int64_t kWorkPerThread = 128 * 1024;
 
 inline int ThreadsFor(int64_t batch, const LayerSpec& layer, int threads) {

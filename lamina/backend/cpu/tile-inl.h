@@ -36,10 +36,10 @@ struct TilePlace {
   int64_t width;  // of a row of the tile in memory, in elements: columns rounded up to whole vectors
 };
 
-// Of four rows of a tile so many are read anew for every vector, by sums that keep the adder busy: on Zen 4 a broadcast
-// of AVX-512 takes a cycle of it, but none where it is an operand in memory of another instruction. A step of a tile of
-// 8 rows takes 36 cycles instead of 40 (|x - w|), 25 instead of 32 ((x - w)^2, Precision::kFast). Not all rows of the
-// latter: their loads would be more than Zen 5 does in its 12 cycles.
+// How many of a tile's rows, in groups of four, are read anew for every vector, by sums that keep the adder busy. On
+// Zen 4 an AVX-512 broadcast takes the adder a cycle, but none as another instruction's operand in memory. A step of 8
+// rows then takes 36 cycles instead of 40 (|x - w|), 25 instead of 32 ((x - w)^2, Precision::kFast). Not all rows of
+// the latter are: their loads would exceed what Zen 5 does in its 12 cycles.
 inline constexpr bool kOperandsBroadcast = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL;
 inline constexpr int kAllReadAnew = kOperandsBroadcast ? 4 : 0;
 inline constexpr int kMostReadAnew = kOperandsBroadcast ? 3 : 0;
@@ -54,8 +54,8 @@ struct TermSum {
   static constexpr bool kOneOrder = true;
   static constexpr int kReadAnew = !Term::kIsDistance ? 0 : kNeedsMask<Term> ? kAllReadAnew : kMostReadAnew;
   static constexpr bool kSkipsZeros = !Term::kIsDistance;  // of the columns: a zero factor adds nothing
-  // An absolute value needs a register for its mask and one for the difference: with 12 sums of 16 they were stored and
-  // loaded in every step, 1.4 times the time of 10.
+  // An absolute value needs a register for its mask and one for the difference. With 12 sums in 16 registers, these
+  // were stored and loaded in every step: 1.4 times the time of 10 sums.
   static constexpr int kRows = kTileRows == 6 && kNeedsMask<Term> ? 5 : kTileRows;
   template <class T>
   static HWY_INLINE VecOf<T> Accumulate(VecOf<T> row, VecOf<T> column, VecOf<T>, VecOf<T> sum) {
@@ -63,8 +63,8 @@ struct TermSum {
   }
 };
 
-/// Gradients: rows are the (scaled) delta, columns the other operand of the term. What the gradient is taken of stands
-/// at the place of the result; a distance keeps it in registers beside the sums, so its tile has half the rows.
+/// Gradients: rows are the (scaled) delta, columns the other operand of the term. The result's place holds what the
+/// gradient is taken of. A distance keeps it in registers beside the sums, so its tile has half the rows.
 template <class Term>
 struct SlopeSum {
   static constexpr bool kReadsOwn = Term::kIsDistance;
@@ -78,8 +78,8 @@ struct SlopeSum {
   }
 };
 
-/// What one tile reads. Vectors are loaded unaligned, so `columns` may be packed or a matrix whose rows are
-/// k. `own` is laid out like the tile, and null where the sum does not read it.
+/// What one tile reads. Vectors are loaded unaligned, so `columns` may be packed, or a matrix whose rows are k. `own`
+/// is laid out like the tile; it is null where the sum does not read it.
 template <class T>
 struct TileInput {
   const T* rows;
@@ -126,9 +126,9 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
   }
 }
 
-/// Sums over k, each handed to use(i, j, sum of row i and vector j). Tiles too small to hide the FMA's latency of 4
-/// cycles at 2 a cycle keep several partial sums, but for a Sum that wants kOneOrder: the same bits from tiles of every
-/// size. Forward passes do (LayerPlanRequest::any_slicing), at no cost, as their smallest tiles have 5 sums.
+/// Sums over k, each handed to use(i, j, sum of row i and vector j). A tile too small to hide the FMA's latency (4
+/// cycles, 2 a cycle) keeps several partial sums. A Sum with kOneOrder does not: tiles of every size give the same
+/// bits. Forward passes have it (LayerPlanRequest::any_slicing) at no cost, as their smallest tiles have 5 sums.
 template <class Sum, class T, int kRows, int kVectors, class Use>
 HWY_INLINE void SumTile(const TileInput<T>& in, const Use& use) {
   const Tag<T> d;

@@ -19,7 +19,7 @@ class TileLayer final : public PreparedLayer {
   void Forward(const ForwardArgs& args) noexcept override;
   void InputGradient(const InputGradientArgs& args) noexcept override;
   void WeightGradient(const WeightGradientArgs& args) noexcept override;
-  // Of distances last bits differ with the neurons beside (found by tests).
+  // The last bits of distances differ with the neurons beside (found by tests).
   bool NeuronsApart() const override { return !IsDistance(request_.layer.synapse); }
   std::string Describe() const override;
 

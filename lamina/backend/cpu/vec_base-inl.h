@@ -27,7 +27,7 @@ template <class T>
 using VecOf = hn::Vec<Tag<T>>;
 template <class T>
 inline constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
-// Of a line of the caches.
+// The elements in a cache line.
 template <class T>
 inline constexpr int64_t kLineElements = 64 / static_cast<int64_t>(sizeof(T));
 
@@ -104,7 +104,7 @@ HWY_INLINE void CopyFew(const T* from, int64_t n, T* to) {
   }
 }
 
-// Of two arguments, one of them NaN, x86's max and min return the second, as formulas.h wants; others differ.
+// Where one of two arguments is NaN, x86's max and min return the second, as formulas.h wants; others differ.
 template <class T>
 HWY_INLINE VecOf<T> MaxVec(VecOf<T> a, VecOf<T> b) {
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR

@@ -138,7 +138,7 @@ HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t) {
   return SplitPowerOf<T>(t, [&](VecOf<T> n) HWY_ATTR { return hn::Sub(t, n); });
 }
 
-/// e^(factor x) in the same form. n doublings are taken from x in two parts, of which the first is exact: far out, too,
+/// e^(factor x) in the same form. n doublings are taken from x in two parts, of which the first is exact. Far out, too,
 /// only the last places are off.
 template <class T>
 HWY_INLINE SplitPower<T> SplitPowerOfProduct(VecOf<T> x, double factor) {
@@ -220,8 +220,8 @@ HWY_INLINE VecOf<T> LogVec(VecOf<T> x) {
   return hn::IfThenElse(hn::Eq(x, x), log, x);
 }
 
-// Of the sine: pi in parts whose products with small integers are exact, the polynomial of (sin r - r) / r^3 by r^2,
-// highest power first (SLEEF, Shibata and Petrogalli 2020).
+// Constants of the sine: pi in parts whose products with small integers are exact, and a polynomial. It is (sin r - r)
+// / r^3 by r^2, highest power first (SLEEF, Shibata and Petrogalli 2020).
 template <class T>
 struct SineConstants;
 template <>

@@ -1,6 +1,6 @@
-// Zeros of the columns of a product left out: a zero factor adds nothing to a sum. Whether there are enough of them is
-// found by looking at some places. Every vector's worth of packed columns then keeps only the k where it is not all
-// zero, and a list of these, by which a tile of one vector × many rows finds the other factors.
+// Leaves out zeros of a product's columns: a zero factor adds nothing to a sum. A look at some places tells whether
+// enough are zero. Each vector's width of packed columns then keeps only the k where it is not all zero, and a list of
+// these. A tile of one vector × many rows finds the other factors by the list.
 #if defined(LAMINA_BACKEND_CPU_ZEROS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_ZEROS_INL_H_
 #undef LAMINA_BACKEND_CPU_ZEROS_INL_H_
@@ -17,7 +17,7 @@ namespace lamina::cpu::HWY_NAMESPACE {
 // Sums of a tile: enough to hide the latency of one and the cost of a list.
 inline constexpr int kPickingRows = 2 * kTileRows;
 
-/// Of a tile; fewer where rows are read in place and would all share one or two sets of the first-level cache.
+/// Rows of a tile; fewer where rows are read in place and would all share one or two sets of the first-level cache.
 template <class T>
 int64_t PickingRows(const Operand<T>& rows) {
   return rows.k_stride == 1 && rows.stride * static_cast<int64_t>(sizeof(T)) % 2048 == 0 ? kTileRows : kPickingRows;
@@ -50,9 +50,9 @@ int64_t ZerosAt(const Operand<T>& operand, int64_t column, int64_t k_begin, int6
   return zeros;
 }
 
-/// Whether leaving out zeros of the columns is worth it, from 256 pieces of a vector's worth of columns at one k. The
-/// same answer in every thread; data without zeros are known after four loads or, where columns lie side by side, after
-/// the first quarter.
+/// Whether leaving out zeros of the columns is worth it, judged by 256 pieces of a vector's columns at one k. Every
+/// thread gets the same answer. Data without zeros are known after four loads. Where columns lie side by side, the
+/// first quarter tells.
 template <class T>
 bool HasManyZeros(const Operand<T>& columns, int64_t depth) {
   constexpr int64_t kPlaces = 256 / kLanes<T>;

@@ -19,10 +19,10 @@ enum class TableUse { kForModel, kForTraining };
 /// Views both of its arguments. Immutable: any number of threads at once.
 class BoundTable {
  public:
-  /// The table has the fitted columns by name, in any order; one whose columns have no names of their own
-  /// (Table::has_names) and that has the right number of columns is taken by position. Text in a column that held
-  /// numbers is read as numbers, what is none is missing. It may lack the targets. Derived columns are there
-  /// (Prepare()). Throws Error for input columns that it lacks and images of another size.
+  /// The table has the fitted columns by name, in any order. If its columns have no names of their own
+  /// (Table::has_names), it is taken by position, and needs the right number of columns. Text in a column that held
+  /// numbers is read as numbers; what is none is missing. Targets may be absent. Derived columns are there (Prepare()).
+  /// Throws Error for input columns that it lacks and images of another size.
   BoundTable(const Preprocessor& preprocessor, const Table& table, TableUse use = TableUse::kForModel);
 
   const Table& table() const { return table_; }
@@ -35,8 +35,8 @@ class BoundTable {
   /// baseline is not, all below that need them throw Error(kNotFound).
   bool has_targets() const { return lacking_targets_.empty(); }
 
-  /// Those of `rows` that can be encoded: all; under kDropRow without those with missing values; under kMean and
-  /// kMedian without those whose target (or baseline) is missing: targets are not made up.
+  /// Those of `rows` that can be encoded: all of them. kDropRow leaves out rows with missing values; kMean and kMedian
+  /// leave out rows whose target (or baseline) is missing, as targets are not made up.
   std::vector<int64_t> UsableRows(std::span<const int64_t> rows, bool with_targets) const;
   /// Those of `rows` that have their targets (and the baseline).
   std::vector<int64_t> RowsWithTargets(std::span<const int64_t> rows) const;

@@ -24,7 +24,7 @@ constexpr int64_t kGapsAreOften = 100;  // one row in so many
 constexpr double kPixelMax = 255;
 constexpr int64_t kParallelSorts = 1 << 18;  // fewer are sorted before a second thread wakes up
 
-// Of SignedLogarithm(), over copies of the columns.
+// The statistics of SignedLogarithm(), over copies of the columns.
 std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows) {
   std::vector<int64_t> all(rows.size());
   std::iota(all.begin(), all.end(), int64_t{0});
@@ -55,8 +55,8 @@ struct Ranks {
   std::vector<double> edges;  // of bins
 };
 
-// Edges of at most `bins` bins that hold as many of the values each as their ties allow; where there are few different
-// values, those: each of them is told from the next. None for a constant column.
+// Edges of at most `bins` bins that hold equally many values, as far as ties allow. Few different values get an edge
+// between each two. None for a constant column.
 std::vector<double> BinEdges(std::span<const double> ascending, int64_t bins) {
   std::vector<double> edges;
   for (size_t i = 0; i < ascending.size() && std::ssize(edges) <= bins + 1; ++i) {
@@ -167,7 +167,7 @@ void FoldRare(FittedColumn& fitted, std::vector<double>& counts, const Preproces
   counts = std::move(kept_counts);
 }
 
-// Of the indices of categories, each as often as it occurs.
+// Scales the indices of categories, each counted as often as it occurs.
 void ScaleIndices(FittedColumn& fitted, std::span<const double> counts, Scaling scaling, const std::string& source) {
   ColumnStatistics statistics;
   std::vector<double> indices;

@@ -10,12 +10,12 @@
 
 namespace lamina {
 
-/// Of the columns at `positions`, in that order. Throws Error for columns without values in `rows`, and values too
+/// Fits the columns at `positions`, in that order. Throws Error for columns without values in `rows`, and values too
 /// large to scale.
 std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t> rows,
                                     std::span<const int64_t> positions, const PreprocessOptions& options);
 
-/// Of a target: numbers are scaled, nothing else is learnt. Throws Error for values too large to scale.
+/// Fits a target: numbers are scaled, nothing else is learned. Throws Error for values too large to scale.
 FittedColumn FitTarget(const Table& table, std::span<const int64_t> rows, int64_t position, Scaling scaling);
 
 }  // namespace lamina

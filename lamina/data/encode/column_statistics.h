@@ -18,8 +18,8 @@ struct ColumnStatistics {
   double max = 0;
 };
 
-/// Of each of the number columns, over `rows`. Two passes, so that large offsets cost no digits; the same
-/// bits for any number of threads.
+/// Statistics of each of the number columns, over `rows`. Two passes, so that large offsets cost no digits. Any number
+/// of threads gives the same bits.
 std::vector<ColumnStatistics> ComputeStatistics(std::span<const Column* const> columns, std::span<const int64_t> rows);
 
 /// The values of a number column in `rows`, without missing ones, ascending.
@@ -34,7 +34,7 @@ struct ColumnSummary {
   int64_t categories = 0;    // of text columns
 };
 
-/// Of every column, over all rows.
+/// Summaries of every column, over all rows.
 std::vector<ColumnSummary> SummarizeColumns(const Table& table);
 
 /// A cell: position in `rows`, and in `columns`.

@@ -19,13 +19,13 @@ struct ColumnDecision {
   std::string Text() const;
 };
 
-/// How the file of `table` was read where that is not the usual way: its encoding, its sheet, where the table begins
-/// and ends in it.
+/// How the file of `table` was read where that is unusual: its encoding, its sheet, and where the table begins and ends
+/// in it.
 std::vector<ColumnDecision> DecisionsOnFile(const Table& table);
 
-/// Those on the file, then in the order of the columns of `table`, which `fitted` was fitted on by `options`: what was
-/// left out, how numbers and dates were read where that is not the usual way, what fills missing values of training
-/// rows, and whole numbers that were taken for classes although they might be quantities.
+/// The decisions on the file, then those on the columns of `table` in order; `fitted` was fitted on it by `options`.
+/// They tell what was left out, unusual ways to read numbers and dates, and what fills missing values of training rows.
+/// They also name whole numbers that were taken for classes although they might be quantities.
 std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& fitted,
                                         const PreprocessOptions& options);
 

@@ -73,9 +73,9 @@ struct NumberSpan {
   double high = 0;
 };
 
-/// Numbers become one input, or one per bin (`edges`), and of dates two more for every period; text one per
-/// category, its category's index scaled, or one per bucket of its words' hashes. Then, where training rows lacked
-/// values, one input says whether the value is missing.
+/// Numbers become one input, or one per bin (`edges`); dates get two more for every period. Text becomes one input per
+/// category, its category's index scaled, or one per bucket of its words' hashes. Where training rows lacked values,
+/// one more input says whether the value is missing.
 struct FittedColumn {
   std::string name;
   int64_t position = 0;  // in the table it was fitted on
@@ -94,7 +94,7 @@ struct FittedColumn {
   int64_t buckets = 0;                  // free text: so many inputs
   bool indicates_missing = false;       // one more input, 1 where the value is missing
 
-  // Of fitting, not stored:
+  // Known from fitting, not stored:
   int64_t missing = 0;  // training rows without a value
   int64_t folded = 0;   // categories of the training rows that count as other
 

@@ -11,17 +11,17 @@
 
 namespace lamina {
 
-/// An input that tells the target by itself, almost without a mistake: often the target in other words, or something
-/// that is known only after it.
+/// An input that tells the target by itself, almost without a mistake. Often it is the target in other words, or known
+/// only after it.
 struct Leak {
   std::string column;
-  /// Of the rows held out (a half of at most 4,000 training rows): classes: the share told right; numbers: R² of the
-  /// target's ranks. By the other half's rows with the nearest value of the column.
+  /// Judged on held-out rows (half of at most 4,000 training rows) by the other half's rows with the nearest value of
+  /// the column. Classes: the share told right; numbers: R² of the target's ranks.
   double figure = 0;
 };
 
-/// Of the columns that `fitted` takes as they are in the table (no derived ones), judged on the training rows `rows`,
-/// 100 at least. Images and several targets are not judged.
+/// The leaks among the columns that `fitted` takes as they are in the table, not derived. They are judged on at least
+/// 100 training rows, `rows`. Images and several targets are not judged.
 std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, const Preprocessor& fitted);
 
 /// A hash of inputs and target for each encoded row.

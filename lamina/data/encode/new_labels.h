@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// Adds to report.new_labels the values of `view` that are none of `fitted`, each in counts[i] rows (0: not there) and
-/// counted to class index[i] of `classes` (-1: to none).
+/// Adds to report.new_labels the values of `view` that `fitted` lacks. Each is in counts[i] rows (0: not there) and
+/// counts as class index[i] of `classes` (-1: as none).
 void AddNewLabels(const CategoryView& view, std::span<const int64_t> counts, std::span<const int32_t> index,
                   std::span<const std::string> classes, std::span<const std::string> fitted, EncodeReport& report);
 

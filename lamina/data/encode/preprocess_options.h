@@ -11,19 +11,19 @@
 namespace lamina {
 
 enum class Encoding { kOneHot, kOrdinal };
-/// kAuto: images value/255, other numbers standardized; kLog: sign(x) ln(1 + |x|), standardized; kRobust: less the
-/// median, over the span of the middle half of the rows (where that is 0, half of the whole span), and for inputs
-/// SmoothClip() of it; kSize: over the root of the mean square, so that zero stays zero.
+/// kAuto: images value/255, other numbers standardized; kLog: sign(x) ln(1 + |x|), standardized. kRobust: less the
+/// median, over the span of the middle half of the rows; if that is 0, over half of the whole span. Inputs then go
+/// through SmoothClip(). kSize: over the root mean square, so that zero stays zero.
 enum class Scaling { kAuto, kNone, kStandardize, kMinMax, kLog, kRobust, kSize };
-/// kPiecewise: a number becomes as many inputs as there are bins between quantiles of the training rows, each rising
-/// from 0 to 1 within its bin (Gorishniy et al. 2022); instead of the scaling.
+/// kPiecewise, instead of scaling: a number becomes one input for each bin between quantiles of the training rows. Each
+/// rises from 0 to 1 within its bin (Gorishniy et al. 2022).
 enum class NumberEncoding { kScaled, kPiecewise };
 /// kCalendar: beside the day, where in the year, the week and the day it is, as sine and cosine.
 enum class DateEncoding { kDays, kCalendar };
 /// Which number columns are inputs. kTelling: without ColumnsThatTellNothing(); kAuto: so where there are more
 /// than twice as many of them as training rows.
 enum class ColumnSelection { kAll, kTelling, kAuto };
-/// Of free text (IsFreeText()). kHash: its words and pairs of neighbouring words, in so many buckets by their hash.
+/// How free text (IsFreeText()) is encoded. kHash: hashes put its words and neighboring pairs into this many buckets.
 enum class TextEncoding { kLeaveOut, kHash };
 enum class MissingPolicy { kError, kDropRow, kMean, kMedian };
 enum class UnseenPolicy { kError, kZero };
@@ -64,8 +64,8 @@ struct PreprocessOptions {
   DateEncoding dates = DateEncoding::kDays;
   TextEncoding text = TextEncoding::kLeaveOut;
   int64_t text_inputs = 256;  // of each column of free text
-  /// One more input for each column that lacks values in training rows; none: where they are at least a hundredth of
-  /// 500 rows or more (docs/decisions/0046).
+  /// One more input for each column that lacks values in training rows. none: only for columns that lack a hundredth of
+  /// at least 500 rows (docs/decisions/0046).
   std::optional<bool> missing_indicator;
   int64_t min_count = 1;          // one-hot categories of fewer training rows count as one, "other"
   int64_t max_categories = 1000;  // of one column; the most frequent stay, the others count as one

@@ -1,5 +1,5 @@
-// From raw columns to the numbers a network sees: encoding, scaling and missing values, fitted on training
-// rows only and stored in the model file, so that prediction takes raw rows. BoundTable encodes with it.
+// From raw columns to the numbers a network sees: encoding, scaling and missing values. All is fitted on training rows
+// only and stored in the model file, so prediction takes raw rows. BoundTable encodes with it.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ class Preprocessor {
   const std::vector<LeftOutColumn>& left_out() const { return left_out_; }
   int64_t column_count() const { return column_count_; }  // of the table fitted on
   const EncodePolicies& policies() const { return policies_; }
-  /// Other policies than those of fitting. A model keeps the means of its columns or their medians: throws
-  /// Error(kInvalidArgument) for those that it does not keep. A mean that fitting did not measure (numbers that are not
-  /// scaled, of a model that does not fill gaps) cannot be filled in: encoding then throws for the row that needs it.
+  /// Sets policies other than those of fitting. A model keeps the means of its columns or their medians; asking for the
+  /// other throws Error(kInvalidArgument). Fitting measures no mean of unscaled numbers unless the model fills gaps.
+  /// Such a mean cannot be filled in: encoding then throws for the row that needs it.
   void set_missing(MissingPolicy policy);
   void set_unseen(UnseenPolicy policy) { policies_.unseen = policy; }
   /// Names of the columns, targets included, that were text: a reader must not take their values for numbers.

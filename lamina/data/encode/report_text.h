@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-/// A sentence each about categories encoded as zeros, missing values filled in and, of `asked` rows, cells that are no
-/// numbers and numbers far from those of the training. Empty: nothing to say.
+/// One sentence each on categories encoded as zeros and missing values filled in. With `asked` rows, also on cells that
+/// are no numbers and numbers far from the training's. Empty: nothing to say.
 std::vector<std::string> NotesOn(const EncodeReport& report, bool asked);
 
 /// Which values of the target training did not see, and how many rows by the class they are counted to; "" for none.

@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// A matrix in compressed rows: row i has values[starts[i]], ... up to values[starts[i + 1]] in `columns`, which ascend
-/// and are each there once; every other number is 0. Views of host memory.
+/// A matrix in compressed rows. Row i has values[starts[i]] up to, not including, values[starts[i + 1]]; their
+/// `columns` ascend without repetition. Every other number is 0. Views of host memory.
 struct CompressedRows {
   std::span<const int64_t> starts;   // rows + 1
   std::span<const int32_t> columns;  // a column for every value
@@ -31,9 +31,9 @@ struct SparseRow {
 /// Scaled copies of such rows: x becomes (x - offset) / scale. Immutable, for any number of threads.
 class SparseRows {
  public:
-  /// `offsets` and `scales` have a number for every column, or both are empty. `dtype`: f32 or f64, that of the copies.
-  /// Throws Error(kInvalidArgument) where starts or columns are out of order or range, Error(kBadData) naming the first
-  /// row with a number that is not finite in `dtype`.
+  /// `offsets` and `scales` have a number for every column, or both are empty. `dtype`: f32 or f64, the type of the
+  /// copies. Throws Error(kInvalidArgument) where starts or columns are out of order or range. Throws Error(kBadData),
+  /// naming the first row, where a number is not finite in `dtype`.
   SparseRows(const CompressedRows& from, std::span<const double> offsets, std::span<const double> scales, DType dtype);
 
   int64_t rows() const { return std::ssize(starts_) - 1; }

@@ -15,9 +15,9 @@ double FTestP(double f, double above, double below);
 /// The reason that is said of such columns.
 inline constexpr const char* kTellsNothing = "tells nothing of the target by itself";
 
-/// Those of the number columns at `positions` that tell nothing of the target by themselves in `rows`: their F test (of
-/// a line for numbers, of the means of classes) does not pass where one of ten that pass may do so by chance (Benjamini
-/// and Hochberg 1995). None where all of them fail: better all than none. Missing values are not looked at.
+/// The number columns at `positions` that by themselves tell nothing of the target in `rows`: they fail their F test.
+/// It tests a line for numbers, means for classes; one in ten that pass may do so by chance (Benjamini and Hochberg
+/// 1995). None where all fail: keeping all is better than keeping none. Missing values are not looked at.
 std::vector<int64_t> ColumnsThatTellNothing(const Table& table, std::span<const int64_t> rows,
                                             std::span<const int64_t> positions, int64_t target, bool classes);
 

@@ -6,9 +6,9 @@
 
 namespace lamina {
 
-/// Adds 1 or -1, both as its hash says, to one of `buckets` for every word of `text` and for every pair of neighbours
-/// (Weinberger et al. 2009), which are zero before; then brings them to length 1 (text without words stays zero).
-/// A word is a run of letters, digits and bytes beyond ASCII; A to Z count as a to z. The same on every machine.
+/// Adds 1 or -1 to one of `buckets`, zero before, for every word of `text` and every pair of neighbors. The hash
+/// decides bucket and sign (Weinberger et al. 2009). Then scales them to length 1; text without words stays zero. A
+/// word is a run of letters, digits and bytes beyond ASCII; A to Z count as a to z. The same on every machine.
 void HashText(std::string_view text, std::span<double> buckets);
 
 }  // namespace lamina

@@ -130,7 +130,7 @@ std::string JudgeText(const Column& column, std::span<const int64_t> rows, bool 
              : fmt::format("{} different texts in {} rows", WithThousands(different), WithThousands(present));
 }
 
-// Of what a column holds in `rows`, equal for columns of equal values; text by where its values repeat.
+// A hash of what a column holds in `rows`, equal for columns of equal values; text by where its values repeat.
 uint64_t HashValues(const Column& column, std::span<const int64_t> rows) {
   uint64_t hash = 0;
   const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 5) ^ value) * 0x9E3779B97F4A7C15U; };

@@ -16,7 +16,7 @@ struct LeftOutColumn {
   std::string reason;  // "a different value in every row"
 };
 
-/// Those of the columns at `positions` that say nothing in `rows` (20 at least, else none is judged):
+/// The columns at `positions` that say nothing in `rows` (20 at least, else none is judged):
 /// - without a value, or with the same one everywhere;
 /// - whole numbers, a different one in every row, that number the rows (rising or not, with gaps, from any number on;
 /// but
@@ -24,8 +24,8 @@ struct LeftOutColumn {
 ///   are;
 /// - free text;
 /// - the same values as a column before.
-/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers all stay. So do images, and with
-/// `keep_free_text` that.
+/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers all stay. So do images, and free text
+/// with `keep_free_text`.
 std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,
                                           std::span<const int64_t> positions, bool keep_free_text = false);
 

@@ -15,9 +15,9 @@ namespace lamina {
 Table ReadCells(std::span<const std::string> names, std::span<const std::string_view> cells, const std::string& source,
                 const ReadOptions& options);
 
-/// Columns that came from elsewhere become those that the reader makes of a file with the same cells: texts may turn
-/// out to be numbers or dates, marks of missing values are none, and so are numbers that options.missing_values names.
-/// `texts`: columns that stay text, whatever their cells look like; options.text_columns are such, too.
+/// Columns that came from elsewhere become what the reader makes of a file with the same cells. Texts may turn out to
+/// be numbers or dates; marks of missing values, also numbers that options.missing_values names, become missing.
+/// `texts` and options.text_columns: columns that stay text, whatever their cells look like.
 void ReadAsCells(Table& table, const ReadOptions& options, std::span<const std::string> texts = {});
 
 }  // namespace lamina

@@ -16,17 +16,17 @@ bool LooksLikeCsv(std::string_view start, std::string_view path);
 /// A table from text: UTF-8, or converted as options.encoding says (Table::encoding then tells from what).
 /// - Fields may be quoted ("" within is a quote; separators and line ends are allowed). All lose spaces at both ends.
 /// - Where the separator is a space, any number of them separates two fields.
-/// - A column is numbers or dates where 95 % of its cells that have a value are such. The other ones are missing
-/// values,
-///   which Column::odd tells; by options.strict they are errors. Other columns are text, also those of few different
+/// - A column is numbers or dates where 95 % of its cells that have a value are such. The other cells are missing
+///   values, which Column::odd tells; by options.strict they are errors. Other columns are text. So are few different
 ///   numbers among which a word recurs (1, 2, 3, more), and whole numbers of more digits than a double has.
-///   Numbers may have a decimal comma, thousands separators, a currency or per cent sign (ParseNumberText; how such
-///   marks are found: PlanColumns); dates (ParseDate) become days since 1970-01-01. Column::format says what was found.
+///   Numbers may have a decimal comma, thousands separators, a currency or percent sign (ParseNumberText; PlanColumns
+///   tells how such marks are found). Dates (ParseDate) become days since 1970-01-01. Column::format says what was
+///   found.
 /// - Lines that start with '#' and are no records are comments.
-/// - Header::kAuto takes the first line for a header if none of its fields is a number or date and either a
-/// column
-///   below one of its names holds numbers, or its fields are distinct and not seen again in their columns (one may be
-///   empty where all cells below have values). Numbers are names where they count up by one: years, or from 0 or 1.
+/// - Header::kAuto takes the first line for a header if none of its fields is a number or date, and one more thing
+///   holds. Either a column below one of its names holds numbers, or its fields are distinct and not seen again in
+///   their columns. One field may be empty where all cells below have values. Numbers are names where they count up by
+///   one: years, or from 0 or 1.
 ///   Without a header the columns are c0, c1, ...
 /// - A first line "sep=;" tells the separator.
 /// - Empty lines are skipped (in a table of one column they are missing values, except at the end).

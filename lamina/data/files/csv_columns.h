@@ -47,9 +47,9 @@ class CsvColumnBuilder {
   /// Takes the fields that `next` has read, made like this one and of a kind that is known. False where its numbers are
   /// in another unit.
   bool Append(CsvColumnBuilder&& next);
-  /// What the column is by all of its cells: numbers (or dates) where 95 % of the cells that have a value are such,
-  /// text where fewer are, and where a word recurs among few different numbers ("1", "2", "3", "more"). Where that is
-  /// not what the column was read as, it has to be read again.
+  /// What the column is by all of its cells: numbers (or dates) where 95 % of the cells that have a value are such.
+  /// Otherwise, or where a word recurs among few different numbers ("1", "2", "3", "more"), it is text. A column that
+  /// was read as something else has to be read again.
   FieldKind KindByAll();
   /// The word that recurs among few different numbers; "": none does.
   std::string WordOfFew();

@@ -72,8 +72,8 @@ bool SeenAgain(const CsvSample& sample, size_t column) {
               {.file = source, .line = line, .remedy = "Check --separator, or give so wide a table as a .npy file."});
 }
 
-// Whether all lines have as many fields as the first one; `behind_titles`: as all from some line on, above which they
-// have fewer, and below which there is one field (notes).
+// Whether all lines have as many fields as the first. `behind_titles`: all from some line on have; those above have
+// fewer, and below there is one field (notes).
 struct Evenness {
   size_t fields = 0;
   bool even = false;

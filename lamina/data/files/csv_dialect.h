@@ -14,8 +14,8 @@ namespace lamina {
 /// What a record may have: each column takes some hundred bytes beside its values.
 inline constexpr int64_t kMostCsvColumns = 1'000'000;
 
-/// The separator that splits the first records into the same number of fields, the most fields winning; a comma only
-/// where no other does (it may be decimal); a space where none of them does and numbers are lined up with spaces.
+/// The separator that splits the first records into the same number of fields; the most fields win. A comma, which may
+/// be decimal, only where no other does. A space where none does and numbers are lined up with spaces.
 char DetectSeparator(std::string_view content);
 
 /// The first records, field by field.
@@ -39,7 +39,7 @@ bool NamesNumbers(const CsvSample& sample, const MissingMarks& marks);
 std::vector<FieldKind> SampleColumn(const CsvSample& sample, size_t column, size_t first_record,
                                     const MissingMarks& marks);
 
-/// One space for every run of them, and none at the ends of lines, but for those within quotes: fields separated by a
+/// Makes every run of spaces one, and removes them at the ends of lines, except within quotes. Fields separated by a
 /// space may be lined up with more.
 void CollapseBlanks(std::string& content);
 

@@ -10,8 +10,8 @@ namespace lamina {
 
 enum class FieldKind { kMissing, kNumber, kDate, kText };
 
-/// What a field may be, depending on how numbers and dates are written; "inf" and numbers out of range count as
-/// numbers, so that the parser reports them. Whole numbers of more digits than a double has are text: identifiers.
+/// What a field may be, given how numbers and dates are written. "inf" and numbers out of range count as numbers, so
+/// that the parser reports them. Whole numbers with more digits than a double has are text: identifiers.
 struct FieldReadings {
   bool missing = false;
   bool with_point = false;  // a number with a decimal point, or with none

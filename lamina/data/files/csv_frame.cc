@@ -64,8 +64,8 @@ bool BeginsWithWord(const Record& record, const MissingMarks& marks) {
   return filled == record.end() || ClassifyField(*filled, marks) == FieldKind::kText;
 }
 
-// The records above the first one with `width` fields: fewer by more than one, since R leaves out one name, or more,
-// where names are below them.
+// The records above the first one with `width` fields. They have fewer by more than one, since R leaves out one name;
+// by any number where names are below them.
 size_t UnevenTitles(const CsvSample& sample, size_t width, const MissingMarks& marks) {
   const auto is_whole = [&](const Record& record) { return record.size() == width; };
   const auto is_shorter = [&](const Record& record) { return record.size() == 1 || record.size() + 1 < width; };

@@ -28,9 +28,9 @@ struct CsvRecords {
   std::vector<int64_t> lines;  // of each record
 };
 
-/// The records at `cursor` and all behind it. The text is cut into `parts` (0: what keeps all threads busy), which
-/// threads read at once, each from a line on that looks like a record. Where they do not fit together, or have errors,
-/// all is read in order again: the result and errors are those of one part. Throws Error(kBadData).
+/// The records at `cursor` and all behind it. Threads read `parts` of the text at once (0: as many as keep all busy),
+/// each from a line that looks like a record. Where parts do not fit together, or have errors, all is read in order
+/// again. So results and errors are those of one part. Throws Error(kBadData).
 CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int64_t parts);
 
 /// The same in little memory, in one part: numbers go to `numbers`, and what was read leaves the memory of `text`.

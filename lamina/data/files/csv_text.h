@@ -10,8 +10,8 @@
 
 namespace lamina {
 
-/// A text without trailing blank lines. `file`: where it is one's, which gives its memory back behind the reader, and
-/// numbers are kept in files, too; `restore` then brings back what was changed in the text.
+/// A text without trailing blank lines. `file`: the text is a file's; memory behind the reader is given back, and
+/// numbers are kept in files, too. `restore` then brings back what was changed in the text.
 struct CsvTextSource {
   std::string_view text;
   char separator;

@@ -11,7 +11,7 @@ namespace lamina {
 bool IsGzip(std::string_view content);
 
 /// The decompressed bytes of all members of `content`. Allocates a small multiple of the content, and more only as it
-/// is filled; refuses to grow beyond the memory that is available, also to the control group. Throws Error(kBadData)
+/// is filled. Refuses to grow beyond the memory that is available, also to the control group. Throws Error(kBadData)
 /// for truncated or damaged data, Error(kResource).
 std::string Gunzip(std::string_view content, const std::string& source);
 

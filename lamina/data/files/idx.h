@@ -12,9 +12,9 @@ namespace lamina {
 /// True for content with an IDX magic number, or a path named like an IDX file.
 bool LooksLikeIdx(std::string_view start, std::string_view path);
 
-/// An IDX array of 1 to 4 dimensions, the first counting rows: labels (one column "label"), rows of numbers
-/// ("c0"...) or pixels ("p0"..., an image if there are 3 dimensions). Bytes stay bytes and are not copied.
-/// Throws Error(kBadData) for a wrong magic number or a size that is not what the header says.
+/// An IDX array of 1 to 4 dimensions, the first counting rows: labels (one column "label") or rows of numbers
+/// ("c0"...). With 3 dimensions the rows are images of pixels ("p0"...). Bytes stay bytes and are not copied. Throws
+/// Error(kBadData) for a wrong magic number or a size that contradicts the header.
 Table ReadIdx(std::string content, const std::string& source, const ReadOptions& options);
 
 /// The folder described at ReadData.

@@ -22,8 +22,8 @@ constexpr std::string_view kColumnNames =
     "dst_host_same_src_port_rate,dst_host_srv_diff_host_rate,dst_host_serror_rate,"
     "dst_host_srv_serror_rate,dst_host_rerror_rate,dst_host_srv_rerror_rate,label";
 
-// Training labels as in the file training_attack_types; those of the test only as in the counts of the contest's
-// report (4,166 probe, 229,853 dos, 228 u2r, 16,189 r2l), which makes httptunnel u2r.
+// Training labels are as in the file training_attack_types. Others occur only in the test: the counts of the contest's
+// report (4,166 probe, 229,853 dos, 228 u2r, 16,189 r2l) make httptunnel u2r.
 constexpr std::array<KddAttack, 40> kAttacks{{
     {"normal", "normal", true},     {"ipsweep", "probe", true},   {"nmap", "probe", true},
     {"portsweep", "probe", true},   {"satan", "probe", true},     {"mscan", "probe", false},

@@ -6,8 +6,8 @@
 
 namespace lamina {
 
-/// `start`: the first bytes of the file. Throws Error(kUnsupported) for JSON, web pages, XML, the dump of a data base,
-/// ARFF, PDF and files of other programs, with what to do; does nothing for all others.
+/// `start`: the first bytes of the file. Throws Error(kUnsupported), with what to do, for JSON, web pages, XML, ARFF
+/// and PDF. Also for dumps of data bases and files of other programs; does nothing for all others.
 void RefuseWhatIsNoTable(std::string_view start, const std::string& path);
 
 }  // namespace lamina

@@ -10,10 +10,10 @@ namespace lamina {
 
 bool LooksLikeNpy(std::string_view start, std::string_view path);
 
-/// A one- or two-dimensional array as columns c0, c1, ... Any real element type and byte order, C or Fortran
-/// order: f4, f8 and signed integers and u1 stay as they are (viewed, not copied, where possible), bool
-/// becomes u8, f2 becomes f32, larger unsigned integers f64. Throws Error(kBadData) for damaged files, other
-/// shapes and other types.
+/// A one- or two-dimensional array as columns c0, c1, ... Any real element type and byte
+/// order, C or Fortran order. f4, f8, signed integers and u1 keep their type and are
+/// viewed, not copied, where possible. bool becomes u8, f2 becomes f32, larger unsigned
+/// integers f64. Throws Error(kBadData) for damaged files, other shapes and other types.
 Table ReadNpy(std::string content, const std::string& source, const ReadOptions& options);
 
 }  // namespace lamina

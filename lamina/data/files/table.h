@@ -43,9 +43,9 @@ struct OddCells {
   std::string Text() const;
 };
 
-/// One column. Numbers are a strided view of memory shared with the table (a CSV column is dense, an IDX or
-/// npy column is one element per row of a row-major block), so that 8-bit images stay 8-bit. A missing number
-/// is a NaN (f64 columns only); a missing text has code -1.
+/// One column. Numbers are a strided view of memory shared with the table, so that 8-bit images stay 8-bit. A CSV
+/// column is dense; an IDX or npy column is one element per row of a row-major block. A missing number is a NaN (f64
+/// columns only); a missing text has code -1.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::kNumber;
@@ -70,8 +70,8 @@ struct Column {
   void Release() const;
 };
 
-/// "2024-03-01", or "2024-03-01 12:30:00" where `days` (since 1970-01-01) is not a whole number; the number itself
-/// where it is no date that can be read again.
+/// "2024-03-01", or "2024-03-01 12:30:00" where `days` (since 1970-01-01) is no whole number. The number itself where
+/// it is no date that can be read again.
 std::string DateText(double days);
 
 /// Where in a book of spreadsheets a table was.

@@ -8,9 +8,9 @@
 
 namespace lamina {
 
-/// The sheet that `query` asks for: cells as their values say, not as they are shown, but dates, times and per cent,
-/// which only formats tell. Formulas have the results that were kept of them. None where the archive holds no such
-/// book. Throws Error(kBadData | kNotFound | kUnsupported | kResource).
+/// The sheet that `query` asks for. Cells are as their values say, not as shown, but only formats tell dates, times and
+/// percent. Formulas have their stored results. None where the archive holds no such book. Throws Error(kBadData |
+/// kNotFound | kUnsupported | kResource).
 std::optional<Sheet> ReadXlsxSheet(const ZipFile& zip, const SheetQuery& query);
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// Dropout (Srivastava et al. 2014): in a training step a share of a layer's outputs is zero and the others are
+// Dropout (Srivastava et al. 2014): each training step sets a share of a layer's outputs to zero. The others are
 // multiplied by 1 / (1 - dropout).
 #pragma once
 

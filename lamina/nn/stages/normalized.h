@@ -1,6 +1,6 @@
-// A layer of dot products that is normalised by the batch of each training step (Ioffe and Szegedy 2015,
-// arXiv:1502.03167). V, γ, β and the running statistics are what is trained, and what answers is one layer of all of
-// them. β stands in the place of the bias.
+// A layer of dot products, normalized by the batch of each training step (Ioffe and Szegedy 2015, arXiv:1502.03167). V,
+// γ, β and the running statistics are trained. Folded together, they answer as one layer. β stands in the place of the
+// bias.
 #pragma once
 
 #include "lamina/nn/stages/dense.h"
