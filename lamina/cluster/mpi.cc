@@ -123,6 +123,9 @@ std::vector<std::string> PlacesOf(std::string_view mpi) {
 }
 
 const LaminaMpi& OpenPlugin(std::string_view mpi, const std::string& why) {
+  if (const std::string reason = platform::WhyNoLibraries(); !reason.empty()) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("{}, and {}", why, reason));
+  }
   const std::vector<std::string> places = PlacesOf(mpi);
   for (const std::string& path : places) {
     std::error_code ignored;

@@ -5,6 +5,8 @@
 
 namespace lamina::platform {
 
+std::string WhyNoLibraries() { return ""; }
+
 void* OpenLibrary(const char* name, bool for_others, std::string& failure) {
   void* const library = dlopen(name, RTLD_NOW | (for_others ? RTLD_GLOBAL : RTLD_LOCAL));
   if (library == nullptr) {

@@ -5,6 +5,8 @@
 
 namespace lamina::platform {
 
+/// Why this program opens none; "" where it does.
+std::string WhyNoLibraries();
 /// `name` as the loader of the system looks it up; null where it cannot be opened, with the reason in `failure`.
 /// `for_others`: libraries that are opened later find its names.
 void* OpenLibrary(const char* name, bool for_others, std::string& failure);
