@@ -1,14 +1,11 @@
 // What the programs do first: threads that wait at a barrier must not take the cores from others.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
 #include "lamina/base/hardware.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 
@@ -27,14 +24,13 @@ inline void LimitSpinning(char** argv, bool waits = true) {
   const bool too_many = threads != nullptr && std::strtoll(threads, nullptr, 10) > UsableCores();
   if (spins || too_many) {
     if (spins) {
-      setenv(kSpinCount, "1000", 0);
+      platform::SetVariable(kSpinCount, "1000", /*replace=*/false);
     }
     if (too_many) {
-      setenv(kThreads, std::to_string(UsableCores()).c_str(), 1);
+      platform::SetVariable(kThreads, std::to_string(UsableCores()).c_str(), /*replace=*/true);
     }
-    std::error_code failed;
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-    execv(program.c_str(), argv);  // comes back only where it is not possible: then as before
+    platform::RunAnew(platform::ProgramFile().c_str(),
+                      argv);  // comes back only where it is not possible: then as before
   }
 }
 

@@ -5,7 +5,7 @@ if(NOT LAMINA_PREDICT)
   return()
 endif()
 set(predict_sources
-    lamina.cc
+    lamina.cc platform/file.cc platform/memory.cc platform/process.cc
     base/buffer.cc base/convert.cc base/dtype.cc base/error.cc base/file.cc base/list_text.cc base/mapped_file.cc base/names.cc
     base/one_thread.cc base/own_checksum.cc base/abandon.cc base/page_pool.cc base/part_file.cc base/stop.cc base/text.cc base/version.cc
     neuron/activation.cc neuron/formula_parameters.cc neuron/loss.cc neuron/problem.cc neuron/weight_storage.cc
@@ -44,7 +44,6 @@ set_property(SOURCE backend/cpu/predict_kernels.cc backend/cpu/row_kernels.cc TA
 target_compile_options(lamina_predict_kernels PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O2>)
 target_compile_options(lamina_predict_objects PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Os>)
 lamina_unity(lamina_predict_objects ${CMAKE_CURRENT_SOURCE_DIR})
-
 
 # Shared: libstdc++ is inside, so that it needs libc and libm alone. Static: one object whose own names are hidden, for
 # it must not meet those of the whole library or of another fmt.

@@ -12,6 +12,7 @@
 #include "interrupt.h"
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
+#include "lamina/platform/process.h"
 #include "lamina/report/report_writer.h"
 #include "lamina/study/matrix.h"
 #include "print.h"
@@ -37,8 +38,7 @@ int RunBenchMatrix(const BenchMatrixCommand& command) {
   options.peer_python = command.peers ? command.python : "";
   options.threads = command.threads;
   options.rounds = command.rounds > 0 ? command.rounds : options.rounds;
-  std::error_code failed;  // then there is no such table
-  options.program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  options.program = platform::ProgramFile();
   RequireReportFolder(command.folder);
   CatchInterrupts();
   const Stopwatch watch;

@@ -1,6 +1,5 @@
 // lamina centres: k-means and k-medians of the rows of a .npy file.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -2,9 +2,10 @@
 #include "colour.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
+
+#include "lamina/platform/process.h"
 
 namespace lamina::cli {
 namespace {
@@ -13,7 +14,8 @@ bool HasColours(std::FILE* stream) {
   const char* refused = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   return (refused == nullptr || *refused == '\0') && terminal != nullptr && *terminal != '\0' &&
-         std::string_view(terminal) != "dumb" && isatty(fileno(stream)) == 1;
+         std::string_view(terminal) != "dumb" &&
+         platform::IsTerminal(stream == stderr ? platform::kStandardError : platform::kStandardOutput);
 }
 
 std::string_view CodeOf(Tone tone) {

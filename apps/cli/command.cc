@@ -3,7 +3,6 @@
 #include "print.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cmath>
 
@@ -13,6 +12,7 @@
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "lamina/platform/process.h"
 
 namespace lamina::cli {
 
@@ -96,10 +96,6 @@ void PrintWarning(const std::string& warning) {
   }
 }
 
-int64_t PeakMemory_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
-}
+int64_t PeakMemory_bytes() { return platform::PeakMemory_bytes(); }
 
 }  // namespace lamina::cli

@@ -1,6 +1,5 @@
 // lamina data: download public data sets, look into files.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "lamina/data/encode/decisions.h"
 #include "lamina/data/files/fetch.h"
 #include "lamina/data/files/reader.h"
+#include "lamina/platform/process.h"
 #include "lamina/run/encoded_data.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/settings.h"
@@ -41,7 +41,7 @@ int RunFetch(const FetchCommand& command) {
   options.folder = command.folder.empty() ? command.name : command.folder;
   options.base_url = command.base_url;
   const bool text = !command.json_output.to_stdout();
-  const bool terminal = text && isatty(STDOUT_FILENO) == 1;
+  const bool terminal = text && platform::IsTerminal(platform::kStandardOutput);
   if (text) {
     Print("{}: {} ({})\n", spec.name, spec.title, spec.licence);
   }

@@ -1,6 +1,5 @@
 // lamina layer: one layer over .npy files of any size.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/layer/file_layer.h"
+#include "lamina/platform/process.h"
 #include "print.h"
 #include "progress.h"
 #include "ranks.h"
@@ -133,7 +133,7 @@ int RunLayer(const LayerCommand& command) {
   if (text) {
     PrintStart(layer);
   }
-  Bar bar{text && isatty(STDOUT_FILENO) == 1};
+  Bar bar{text && platform::IsTerminal(platform::kStandardOutput)};
   SliceCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   callbacks.progress = [&](const SliceProgress& progress) { bar.Update(progress); };

@@ -1,10 +1,7 @@
 // The program "lamina": commands, errors and exit codes.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -22,6 +19,8 @@
 #include "lamina/base/mapped_file.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/process.h"
 #include "lamina/settings/removed_settings.h"
 #include "print.h"
 #include "ranks.h"
@@ -131,53 +130,28 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
   return kExitUsage;
 }
 
-// A closed standard stream must not become the descriptor of a file that is opened later: what is printed would land
-// in it. Opened for reading, so that writing still fails.
-void OccupyStandardStreams() {
-  for (int descriptor = 0; descriptor <= 2; ++descriptor) {
-    if (fcntl(descriptor, F_GETFD) < 0) {
-      open("/dev/null", O_RDONLY);
-    }
-  }
-}
-
 // An input that is mapped and cut short by somebody cannot be read on.
-void ReportCutFile(int signal, siginfo_t* info, void*) {
-  const char* path = MappedFileAt(info->si_addr);
+void ReportCutFile(const void* address) {
+  const char* path = MappedFileAt(address);
   if (path == nullptr) {
-    std::signal(signal, SIG_DFL);  // the instruction raises it again
+    platform::LeaveCutMapping();
     return;
   }
   RemovePartFiles();
   const auto say = [](const char* text) {
-    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) {  // nobody listens
+    if (platform::Write(platform::kStandardError, text, std::strlen(text)) < 0) {  // nobody listens
     }
   };
   say("lamina: error: ");
   say(path);
   say(": was cut short while it was read. Run the command again when nothing else writes that file.\n");
-  _exit(kExitFailure);
-}
-
-void CatchCutFiles() {
-  struct sigaction action {};
-  action.sa_sigaction = ReportCutFile;
-  action.sa_flags = SA_SIGINFO;
-  sigaction(SIGBUS, &action, nullptr);
+  platform::EndNow(kExitFailure);
 }
 
 // Who reads the output has gone: the process ends as usual, and leaves no part or lock.
 void EndWithoutReader(int signal) {
   RemovePartFiles();
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-void CatchBrokenPipes() {
-  struct sigaction before {};
-  if (sigaction(SIGPIPE, nullptr, &before) == 0 && before.sa_handler == SIG_DFL) {
-    std::signal(SIGPIPE, EndWithoutReader);
-  }
+  platform::EndBySignal(signal);
 }
 
 // Parts of the libraries promise not to throw and allocate all the same: no memory ends the process there.
@@ -190,7 +164,7 @@ void TerminateWithoutMemory() {
   } catch (const std::bad_alloc&) {
     RemovePartFiles();
     std::fputs(kOutOfMemory, stderr);
-    _exit(kExitFailure);
+    platform::EndNow(kExitFailure);
   } catch (...) {
   }
   usual_terminate();
@@ -313,10 +287,10 @@ int Main(int argc, const char* const* argv) {
 int main(int argc, char** argv) {
   try {
     lamina::LimitSpinning(argv, lamina::cli::WaitsForThreads(argc, argv));
-    std::signal(SIGXFSZ, SIG_IGN);  // a file larger than allowed is an error of the write, not the end of the process
-    lamina::cli::OccupyStandardStreams();
-    lamina::cli::CatchCutFiles();
-    lamina::cli::CatchBrokenPipes();
+    lamina::platform::IgnoreFileSizeLimit();
+    lamina::platform::OccupyStandardStreams();
+    lamina::platform::OnCutMapping(lamina::cli::ReportCutFile);
+    lamina::platform::OnBrokenPipe(lamina::cli::EndWithoutReader);
     lamina::cli::usual_terminate = std::set_terminate(lamina::cli::TerminateWithoutMemory);
     const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
     const int code = lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));

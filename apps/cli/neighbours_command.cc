@@ -1,6 +1,5 @@
 // lamina neighbours: exact nearest neighbours over .npy files of any size.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/layer/file_neighbours.h"
+#include "lamina/platform/process.h"
 #include "print.h"
 #include "progress.h"
 
@@ -41,7 +41,7 @@ int RunNeighbours(const NeighboursCommand& command) {
           DTypeName(neighbours.dtype()), neighbours.backend().Describe());
     std::fflush(stdout);
   }
-  const bool bar = text && isatty(STDOUT_FILENO) == 1;
+  const bool bar = text && platform::IsTerminal(platform::kStandardOutput);
   SliceCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   callbacks.progress = [&](const SliceProgress& progress) {

@@ -1,7 +1,7 @@
 // Text on its way to the terminal.
 #include "print.h"
 
-#include <unistd.h>
+#include "lamina/platform/process.h"
 
 namespace lamina::cli {
 
@@ -16,7 +16,7 @@ OwnText Lines(std::string_view text) {
 std::string Cell(std::string_view name) { return Excerpt(WithoutControls(name)); }
 
 void PrintData(const std::string& text) {
-  if (isatty(STDOUT_FILENO) == 1) {
+  if (platform::IsTerminal(platform::kStandardOutput)) {
     Print("{}", Lines(text));
   } else {
     fmt::print("{}", text);

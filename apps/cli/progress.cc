@@ -2,14 +2,13 @@
 #include "progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "lamina/base/text.h"
+#include "lamina/platform/process.h"
 #include "print.h"
 
 namespace lamina::cli {
@@ -21,8 +20,8 @@ constexpr int64_t kFirstLines = 5;
 constexpr double kBetweenLines_seconds = 1;
 
 int TerminalColumns() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  const int columns = platform::SizeOfTerminal(platform::kStandardOutput).columns;
+  return columns > 0 ? columns : 80;
 }
 
 std::string LossText(const char* name, double loss, double accuracy) {

@@ -1,6 +1,5 @@
 // lamina search.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/output_folder.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/process.h"
 #include "lamina/report/draw_plots.h"
 #include "lamina/report/search_plots.h"
 #include "lamina/run/command_line.h"
@@ -117,7 +117,7 @@ int PrintInterrupted(const SearchCommand& command, const SearchResult& result) {
 json Retrain(const SearchCommand& command, const TrainSettings& settings, std::string_view title, bool text,
              bool& interrupted) {
   TrainSession session(settings);
-  ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
+  ProgressPrinter printer(session.options().epochs, platform::IsTerminal(platform::kStandardOutput));
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   callbacks.abandon_requested = Interrupted;
@@ -221,7 +221,7 @@ void DrawPictures(const SearchCommand& command, const Search& search, const Sear
 }
 
 void PrintRanking(const Search& search, const SearchResult& result, const std::string& line) {
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const bool terminal = platform::IsTerminal(platform::kStandardOutput);
   for (const std::string& line :
        RankingLines(search, result.trials, result.ranking, kShownTrials, terminal ? size_t{400} : kPlainColumns)) {
     Print("{}\n", line);
@@ -259,7 +259,7 @@ SearchSettings SettingsOfRanks(const SearchCommand& command) {
 
 // With the table of its trials on the terminal.
 SearchResult RunShown(Search& search, bool text) {
-  SearchTable table(search, isatty(STDOUT_FILENO) == 1);
+  SearchTable table(search, platform::IsTerminal(platform::kStandardOutput));
   SearchCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   callbacks.abandon_requested = Interrupted;

@@ -2,14 +2,13 @@
 #include "search_table.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "lamina/base/text.h"
 #include "lamina/base/utf8.h"
+#include "lamina/platform/process.h"
 #include "print.h"
 #include "progress.h"
 
@@ -36,13 +35,9 @@ std::string ValuesText(const Search& search, const Trial& trial) {
   return text;
 }
 
-winsize TerminalSize() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
-    size.ws_col = 80;
-    size.ws_row = 24;
-  }
-  return size;
+platform::TerminalSize SizeOfScreen() {
+  const platform::TerminalSize size = platform::SizeOfTerminal(platform::kStandardOutput);
+  return size.columns > 0 ? size : platform::TerminalSize{80, 24};
 }
 
 // What is shown of a line, in so many bytes at most.
@@ -120,9 +115,9 @@ void SearchTable::PrintLine(const SearchView& view) const {
 }
 
 void SearchTable::Draw(const SearchView& view) {
-  const winsize size = TerminalSize();
-  const size_t columns = std::max<size_t>(20, size.ws_col - 1U);
-  const size_t rows = std::clamp<size_t>(size.ws_row > 5 ? size.ws_row - 5U : 1, 1, kMaxRows);
+  const platform::TerminalSize size = SizeOfScreen();
+  const auto columns = static_cast<size_t>(std::max(20, size.columns - 1));
+  const auto rows = std::min(static_cast<size_t>(std::max(1, size.rows - 5)), kMaxRows);
   int64_t running = 0;
   int64_t reached = 0;
   int64_t in_stage = 0;

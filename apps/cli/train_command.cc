@@ -1,6 +1,5 @@
 // lamina train.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/cluster/shards.h"
+#include "lamina/platform/process.h"
 #include "lamina/run/remarks.h"
 #include "lamina/run/result_json.h"
 #include "lamina/run/resume.h"
@@ -192,7 +192,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
     PrintWarning(session.tuning_warning());
     PrintWarning(session.threads_warning());
   }
-  ProgressPrinter printer(session.options().epochs, isatty(STDOUT_FILENO) == 1);
+  ProgressPrinter printer(session.options().epochs, platform::IsTerminal(platform::kStandardOutput));
   TrainCallbacks callbacks;
   callbacks.stop_requested = Interrupted;
   callbacks.abandon_requested = Interrupted;

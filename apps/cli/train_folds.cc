@@ -2,13 +2,13 @@
 #include "train_folds.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "interrupt.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/process.h"
 #include "lamina/run/portfolio.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
@@ -84,7 +84,7 @@ CrossValidation CrossValidateWithProgress(const TrainSettings& settings, const R
       if (fold == 1) {
         PrintFoldsStart(settings, session);
       }
-      printer.emplace(session.options().epochs, isatty(STDOUT_FILENO) == 1);
+      printer.emplace(session.options().epochs, platform::IsTerminal(platform::kStandardOutput));
     };
     callbacks.planned = [&](const Preprocessor& encoding) { PrintPortfolioStart(settings, encoding); };
     callbacks.part_done = &PrintPart;

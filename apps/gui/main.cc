@@ -10,6 +10,7 @@
 
 #include "apps/limit_spinning.h"
 #include "lamina/base/version.h"
+#include "lamina/platform/process.h"
 #include "main_window.h"
 #include "theme.h"
 
@@ -26,8 +27,7 @@ constexpr const char* kHelp =
 
 // A bare system has no fonts, or no list of them; packages that carry their libraries carry some (scripts/package).
 std::filesystem::path CarriedFonts() {
-  std::error_code failed;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  const std::filesystem::path program = lamina::platform::ProgramFile();
   return program.parent_path().parent_path() / "share/lamina/fonts";
 }
 
@@ -35,7 +35,7 @@ void UseCarriedFontList() {
   const auto list = CarriedFonts() / "fonts.conf";
   std::error_code failed;
   if (!std::filesystem::exists("/etc/fonts/fonts.conf", failed) && std::filesystem::exists(list, failed)) {
-    setenv("FONTCONFIG_FILE", list.c_str(), 0);
+    lamina::platform::SetVariable("FONTCONFIG_FILE", list.c_str(), /*replace=*/false);
   }
 }
 

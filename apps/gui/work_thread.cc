@@ -2,9 +2,9 @@
 // those of Qt.
 #include "work_thread.h"
 
-#include <pthread.h>
-
 #include <utility>
+
+#include "lamina/platform/thread.h"
 
 namespace lamina::gui {
 
@@ -49,7 +49,7 @@ void WorkThread::Post(std::function<void()> call) {
 }
 
 void WorkThread::Run() {
-  pthread_setname_np(pthread_self(), name_);
+  platform::NameThisThread(name_);
   std::unique_lock lock(mutex_);
   while (true) {
     posted_.wait(lock, [this] { return ends_ || !calls_.empty(); });

@@ -9,6 +9,7 @@
 #include "lamina/backend/training_steps.h"
 #include "lamina/base/opened_library.h"
 #include "lamina/base/version.h"
+#include "lamina/platform/shared_library.h"
 
 // Defined where lamina::cuda is linked.
 extern "C" __attribute__((weak)) const lamina::CudaFunctions* LaminaCudaFunctions();
@@ -37,6 +38,9 @@ FoundCuda Open(const std::string& path) {
 FoundCuda Search() {
   if (&LaminaCudaFunctions != nullptr) {
     return {LaminaCudaFunctions(), ""};
+  }
+  if (const std::string why = platform::WhyNoLibraries(); !why.empty()) {
+    return {nullptr, why};
   }
   const char* const named = std::getenv(kCudaPluginVariable);
   if (named != nullptr && std::string(named) == "off") {

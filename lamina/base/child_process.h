@@ -1,14 +1,13 @@
 // Another program, run without a shell.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lamina/base/error.h"
+#include "lamina/platform/child.h"
 
 namespace lamina {
 
@@ -57,16 +56,12 @@ class ChildProcess {
   const std::string& error_text() const { return error_text_; }
 
  private:
-  bool Computes() const;
   void ReadErrors();
-  bool Reap(int flags);
-  void Terminate() const;
+  bool Reap(bool wait);
 
   std::string program_;
   ChildOptions options_;
-  pid_t pid_ = -1;   // -1: not running
-  int errors_ = -1;  // the reading end
-  int speech_ = -1;  // this end of the conversation
+  platform::Child child_;
   std::string heard_;
   int start_error_ = 0;
   int exit_status_ = -1;

@@ -1,9 +1,7 @@
-// File access through POSIX calls, every failure an Error with the system's reason.
+// File access, every failure an Error with the system's reason.
 #include "lamina/base/file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
@@ -20,23 +19,23 @@ constexpr size_t kPending_bytes = 1 << 20;
 }  // namespace
 
 std::string ReadFile(const std::string& path) {
-  struct stat info {};
-  const int descriptor = OpenForReading(path, info);
+  platform::FileFacts facts;
+  const int descriptor = OpenForReading(path, facts);
   std::string content;
   // Room for one byte more than the file has, so that its end is seen without growing.
-  content.resize(S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) + 1 : kPending_bytes);
+  content.resize(facts.is_file() ? static_cast<size_t>(facts.size_bytes) + 1 : kPending_bytes);
   size_t used = 0;
   while (true) {
     if (used == content.size()) {
       content.resize(content.size() + kPending_bytes);
     }
-    const ssize_t n = read(descriptor, content.data() + used, content.size() - used);
+    const ptrdiff_t n = platform::Read(descriptor, content.data() + used, content.size() - used);
     if (n < 0 && errno == EINTR) {
       continue;
     }
     if (n < 0) {
       const int error = errno;
-      close(descriptor);
+      platform::Close(descriptor);
       ThrowFileError(path, "read", error);
     }
     if (n == 0) {
@@ -44,14 +43,14 @@ std::string ReadFile(const std::string& path) {
     }
     used += static_cast<size_t>(n);
   }
-  close(descriptor);
+  platform::Close(descriptor);
   content.resize(used);
   return content;
 }
 
 void RequireReadableFile(const std::string& path) {
-  struct stat info {};
-  close(OpenForReading(path, info));
+  platform::FileFacts facts;
+  platform::Close(OpenForReading(path, facts));
 }
 
 void RequireWritableTarget(const std::string& path) {
@@ -115,7 +114,7 @@ void AtomicFile::Write(const void* data, size_t size_bytes) {
 void AtomicFile::Flush() {
   size_t done = 0;
   while (done < pending_.size()) {
-    const ssize_t n = write(file_.descriptor(), pending_.data() + done, pending_.size() - done);
+    const ptrdiff_t n = platform::Write(file_.descriptor(), pending_.data() + done, pending_.size() - done);
     if (n < 0 && errno == EINTR) {
       continue;
     }

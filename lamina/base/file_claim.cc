@@ -1,45 +1,39 @@
-// flock(2) on a file beside.
+// The lock of a file beside.
 #include "lamina/base/file_claim.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <string_view>
 #include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/part_file.h"
 #include "lamina/base/unfinished_files.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 namespace {
 
-std::string ThisProcess() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  gethostname(host.data(), host.size() - 1);
-  return fmt::format("process {} on {}", getpid(), host.data());
-}
+std::string ThisProcess() { return fmt::format("process {} on {}", platform::ProcessNumber(), platform::HostName()); }
 
 // What a lock says. Without memory of the heap: where there is none, a lock that was just made must not stay.
 struct LockText {
-  explicit LockText(int descriptor) : size(std::max<ssize_t>(0, pread(descriptor, bytes.data(), bytes.size(), 0))) {}
+  explicit LockText(int descriptor)
+      : size(std::max<ptrdiff_t>(0, platform::ReadAt(descriptor, bytes.data(), bytes.size(), 0))) {}
   std::string_view view() const { return {bytes.data(), static_cast<size_t>(size)}; }
 
   std::array<char, 512> bytes{};
-  ssize_t size;
+  ptrdiff_t size;
 };
 
 // Whether it is a file of ThisProcess()'s text, or of less where that could not be written.
 bool IsLock(int descriptor) {
-  struct stat info {};
-  if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink > 1) {
+  const auto facts = platform::FactsOf(descriptor);
+  if (!facts || !facts->is_file() || facts->links > 1) {
     return false;
   }
   const LockText lock(descriptor);
@@ -47,8 +41,8 @@ bool IsLock(int descriptor) {
   constexpr std::string_view kWord = "process ";
   constexpr std::string_view kOn = " on ";
   const size_t end = text.find_first_not_of("0123456789", std::min(kWord.size(), text.size()));
-  return info.st_size == 0 ||
-         (info.st_size == std::ssize(text) && text.starts_with(kWord) && end != std::string_view::npos &&
+  return facts->size_bytes == 0 ||
+         (facts->size_bytes == std::ssize(text) && text.starts_with(kWord) && end != std::string_view::npos &&
           end > kWord.size() && text.compare(end, kOn.size(), kOn) == 0 && text.find('\n') == std::string_view::npos);
 }
 
@@ -68,7 +62,7 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
   std::unique_ptr<FileClaim> claim(
       new FileClaim(lock_path));  // from here on nothing allocates until the lock is its own
   while (true) {
-    const int descriptor = open(lock_path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    const int descriptor = platform::Open(lock_path.c_str(), platform::OpenFor::kLocking);
     if (descriptor < 0 && (errno == ELOOP || errno == EISDIR)) {
       RefuseLock(path, lock_path);
     }
@@ -76,12 +70,12 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
       ThrowFileError(path, "lock", errno);
     }
     if (!IsLock(descriptor)) {
-      close(descriptor);
+      platform::Close(descriptor);
       RefuseLock(path, lock_path);
     }
-    if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (platform::TryLock(descriptor) == platform::Lock::kHeld) {
       const LockText lock(descriptor);
-      close(descriptor);
+      platform::Close(descriptor);
       const std::string holder(lock.view());
       throw Error(ErrorCode::kIo, "another run writes this file",
                   {.file = path,
@@ -89,12 +83,12 @@ std::unique_ptr<FileClaim> FileClaim::Take(const std::string& path) {
                    .remedy = "Wait until it has ended, or give another name."});
     }
     if (!IsNameOf(lock_path, descriptor)) {  // its holder ended just now
-      close(descriptor);
+      platform::Close(descriptor);
       continue;
     }
     claim->descriptor_ = descriptor;
     RememberUnfinished(lock_path);
-    if (ftruncate(descriptor, 0) != 0 || pwrite(descriptor, text.data(), text.size(), 0) < 0) {
+    if (!platform::Resize(descriptor, 0) || platform::WriteAt(descriptor, text.data(), text.size(), 0) < 0) {
       // who it is stays unsaid
     }
     return claim;
@@ -106,10 +100,10 @@ FileClaim::~FileClaim() {
     return;
   }
   if (IsNameOf(lock_path_, descriptor_)) {
-    unlink(lock_path_.c_str());
+    platform::Remove(lock_path_.c_str());
   }
   ForgetUnfinished(lock_path_);
-  close(descriptor_);
+  platform::Close(descriptor_);
 }
 
 }  // namespace lamina

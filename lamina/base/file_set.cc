@@ -1,23 +1,18 @@
 // Files in a row, the last of which may still be written.
 #include "lamina/base/file_set.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <system_error>
 
 #include "lamina/base/error.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
 
 constexpr size_t kLocked = 128;  // that keep their descriptors: a process may have 1,024
 
-bool Exists(const std::string& path) {
-  struct stat info {};
-  return lstat(path.c_str(), &info) == 0;
-}
+bool Exists(const std::string& path) { return platform::FactsOf(path.c_str()).has_value(); }
 
 }  // namespace
 
@@ -25,7 +20,7 @@ FileSet::~FileSet() {
   files_.clear();
   if (!committed_) {
     for (size_t i = made_folders_.size(); i-- > 0;) {
-      rmdir(made_folders_[i].c_str());  // not where somebody else has put something into it
+      platform::RemoveFolder(made_folders_[i].c_str());  // not where somebody else has put something into it
     }
   }
 }
@@ -71,7 +66,7 @@ void FileSet::Commit() {
     }
   } catch (...) {
     for (const std::string& path : fresh) {
-      unlink(path.c_str());
+      platform::Remove(path.c_str());
     }
     throw;
   }

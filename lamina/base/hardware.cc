@@ -2,9 +2,6 @@
 #include "lamina/base/hardware.h"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +13,8 @@
 #include <utility>
 
 #include "lamina/base/text.h"
+#include "lamina/platform/process.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina {
 namespace {
@@ -60,11 +59,6 @@ int64_t ParseSize_bytes(std::string_view text) {
   return value > 0 && value <= (int64_t{1} << 62 >> shift) ? value << shift : 0;
 }
 
-bool Affinity(cpu_set_t& set) {
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0;
-}
-
 std::string ArmName(const std::string& implementer, const std::string& part) {
   for (const auto& [id, name] : kArmCores) {
     if (id == implementer + ":" + part) {
@@ -89,8 +83,7 @@ std::string ShortName(std::string name) {
 }
 
 void ReadCpuinfo(const std::string& text, HardwareInfo& info) {
-  cpu_set_t usable;
-  const bool known = Affinity(usable);
+  const std::vector<uint64_t> usable = platform::UsableProcessors();
   std::map<std::string, std::string> first;  // the fields of the first processor
   std::set<std::string> cores;
   std::string package;
@@ -105,7 +98,8 @@ void ReadCpuinfo(const std::string& text, HardwareInfo& info) {
     first.emplace(key, value);
     if (key == "processor") {
       const int64_t index = ParseInteger(value).value_or(0);
-      counted = !known || (index < CPU_SETSIZE && CPU_ISSET(static_cast<size_t>(index), &usable));
+      const auto word = static_cast<size_t>(index) / 64;
+      counted = usable.empty() || (word < usable.size() && ((usable[word] >> (index % 64)) & 1U) != 0);
     } else if (key == "physical id") {
       package = value;
     } else if (key == "core id" && counted) {
@@ -139,17 +133,13 @@ void ReadCaches(const std::string& folder, HardwareInfo& info) {
       info.l3_bytes = size_bytes;
     }
   }
-  // glibc knows from CPUID (x86) or registers, also where /sys is missing.
-  const auto fall_back = [](int64_t& size_bytes, [[maybe_unused]] int name) {
-    if (size_bytes == 0) {
-      size_bytes = std::max<int64_t>(0, sysconf(name));
+  int level = 0;
+  for (int64_t* size_bytes : {&info.l1d_bytes, &info.l2_bytes, &info.l3_bytes}) {
+    ++level;
+    if (*size_bytes == 0) {
+      *size_bytes = platform::CacheSize_bytes(level);
     }
-  };
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-  fall_back(info.l1d_bytes, _SC_LEVEL1_DCACHE_SIZE);
-  fall_back(info.l2_bytes, _SC_LEVEL2_CACHE_SIZE);
-  fall_back(info.l3_bytes, _SC_LEVEL3_CACHE_SIZE);
-#endif
+  }
 }
 
 // The smallest limit of this process's control group and its ancestors: version 2, else version 1.
@@ -197,12 +187,11 @@ void ReadMemory(const std::string& root, HardwareInfo& info) {
       info.memory_available_bytes = kib * 1024;
     }
   }
-  const int64_t page_bytes = sysconf(_SC_PAGESIZE);
   if (info.memory_total_bytes == 0) {
-    info.memory_total_bytes = std::max<int64_t>(0, sysconf(_SC_PHYS_PAGES)) * page_bytes;
+    info.memory_total_bytes = platform::InstalledMemory_bytes();
   }
   if (info.memory_available_bytes == 0) {
-    info.memory_available_bytes = std::max<int64_t>(0, sysconf(_SC_AVPHYS_PAGES)) * page_bytes;
+    info.memory_available_bytes = platform::FreeMemory_bytes();
   }
   info.memory_limit_bytes = MemoryLimit_bytes(root);
 }
@@ -219,11 +208,7 @@ std::string OsName(const std::string& root) {
       name += ", ";
     }
   }
-  utsname kernel{};
-  if (uname(&kernel) == 0) {
-    name += fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
-  }
-  return name;
+  return name + platform::KernelName();
 }
 
 std::string VectorSummary(const HardwareInfo& info) {
@@ -285,11 +270,11 @@ HardwareInfo QueryHardware(const std::string& root) {
 }
 
 int UsableCores() {
-  cpu_set_t set;
-  if (Affinity(set)) {
-    return std::max(1, CPU_COUNT(&set));
+  const std::vector<uint64_t> usable = platform::UsableProcessors();
+  if (!usable.empty()) {
+    return std::max(1, platform::CountOf(usable));
   }
-  return static_cast<int>(std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)));  // more than 1024 processors
+  return static_cast<int>(platform::RunningProcessors());
 }
 
 }  // namespace lamina

@@ -1,28 +1,26 @@
-// Mappings through POSIX calls.
+// Mappings, which a signal handler can ask for by an address.
 #include "lamina/base/mapped_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <vector>
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/memory.h"
 
 namespace lamina {
 namespace {
 
 // The whole pages that hold any of [offset, offset + length), within the file.
 std::pair<int64_t, int64_t> PagesOf(int64_t offset, int64_t length, int64_t size_bytes) {
-  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t page = platform::PageSize_bytes();
   const int64_t begin = std::max<int64_t>(0, offset) / page * page;
   return {begin, std::max(begin, std::min(size_bytes, offset + length))};
 }
@@ -32,7 +30,7 @@ int WriteZeros(int descriptor, int64_t size_bytes) {
   const std::vector<char> zeros(1 << 20);
   for (int64_t done = 0; done < size_bytes;) {
     const auto most = static_cast<size_t>(std::min<int64_t>(size_bytes - done, static_cast<int64_t>(zeros.size())));
-    const ssize_t n = pwrite(descriptor, zeros.data(), most, done);
+    const ptrdiff_t n = platform::WriteAt(descriptor, zeros.data(), most, done);
     if (n < 0 && errno == EINTR) {
       continue;
     }
@@ -45,19 +43,8 @@ int WriteZeros(int descriptor, int64_t size_bytes) {
 }
 
 int Reserve(int descriptor, int64_t size_bytes) {
-#ifdef __linux__
-  while (fallocate(descriptor, 0, 0, size_bytes) != 0) {
-    if (errno == EOPNOTSUPP || errno == ENOSYS) {
-      return WriteZeros(descriptor, size_bytes);
-    }
-    if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-#else
-  return WriteZeros(descriptor, size_bytes);
-#endif
+  const int error = platform::Reserve(descriptor, size_bytes);
+  return error == platform::kNoReserve ? WriteZeros(descriptor, size_bytes) : error;
 }
 
 // The mappings of this process, where a signal handler can read them. Further ones are not known to it.
@@ -65,7 +52,7 @@ struct MappingSlot {
   std::atomic<bool> taken{false};
   std::atomic<const std::byte*> begin{nullptr};
   std::atomic<int64_t> size_bytes{0};
-  std::array<char, PATH_MAX> path{};
+  std::array<char, platform::kLongestPath_bytes> path{};
 };
 std::array<MappingSlot, 64> mappings;
 
@@ -109,9 +96,8 @@ Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::s
   if (size_bytes == 0) {
     return;
   }
-  void* mapped = mmap(nullptr, static_cast<size_t>(size_bytes), writable ? PROT_READ | PROT_WRITE : PROT_READ,
-                      MAP_SHARED, descriptor, offset);
-  if (mapped == MAP_FAILED) {
+  void* mapped = platform::MapFile(descriptor, size_bytes, writable, offset);
+  if (mapped == nullptr) {
     throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(size_bytes), std::strerror(errno)),
                 {.file = path});
   }
@@ -122,38 +108,38 @@ Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::s
 Mapping::~Mapping() {
   if (data_ != nullptr) {
     ForgetMapping(data_);
-    munmap(data_, static_cast<size_t>(size_bytes_));
+    platform::Unmap(data_, size_bytes_);
   }
 }
 
 void Mapping::Release(int64_t offset, int64_t length) const noexcept {
   const auto [begin, end] = PagesOf(offset, length, size_bytes_);
   if (end > begin) {
-    madvise(data_ + begin, static_cast<size_t>(end - begin), MADV_DONTNEED);
+    platform::ReleasePages(data_ + begin, end - begin);
   }
 }
 
 void Mapping::Prefetch(int64_t offset, int64_t length) const noexcept {
   const auto [begin, end] = PagesOf(offset, length, size_bytes_);
   if (end > begin) {
-    madvise(data_ + begin, static_cast<size_t>(end - begin), MADV_WILLNEED);
+    platform::PrefetchPages(data_ + begin, end - begin);
   }
 }
 
 MappedFile::MappedFile(const std::string& path) {
-  struct stat info {};
-  const int descriptor = OpenForReading(path, info);
+  platform::FileFacts facts;
+  const int descriptor = OpenForReading(path, facts);
   try {
-    if (!S_ISREG(info.st_mode) || info.st_size == 0) {
-      throw Error(ErrorCode::kIo, S_ISREG(info.st_mode) ? "is empty" : "is no regular file, which mapping needs",
+    if (!facts.is_file() || facts.size_bytes == 0) {
+      throw Error(ErrorCode::kIo, facts.is_file() ? "is empty" : "is no regular file, which mapping needs",
                   {.file = path});
     }
-    mapping_ = Mapping(descriptor, info.st_size, false, path);
+    mapping_ = Mapping(descriptor, facts.size_bytes, false, path);
   } catch (...) {
-    close(descriptor);
+    platform::Close(descriptor);
     throw;
   }
-  close(descriptor);
+  platform::Close(descriptor);
 }
 
 MappedOutput::MappedOutput(const std::string& path, int64_t size_bytes) : file_(path) {
@@ -169,9 +155,7 @@ MappedOutput::MappedOutput(const std::string& path, int64_t size_bytes) : file_(
 
 void MappedOutput::Finish(int64_t offset, int64_t length) const noexcept {
   mapping_.Release(offset, length);
-#ifdef __linux__
-  sync_file_range(file_.descriptor(), offset, length, SYNC_FILE_RANGE_WRITE);
-#endif
+  platform::BeginFlush(file_.descriptor(), offset, length);
 }
 
 }  // namespace lamina

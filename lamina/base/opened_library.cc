@@ -1,19 +1,22 @@
-// dlopen(3).
+// Libraries by name, and where plug-ins may be.
 #include "lamina/base/opened_library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
+#include "lamina/platform/process.h"
+#include "lamina/platform/shared_library.h"
+
 namespace lamina {
 
-OpenedLibrary::OpenedLibrary(std::string name)
-    : name_(std::move(name)), handle_(dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+OpenedLibrary::OpenedLibrary(std::string name) : name_(std::move(name)) {
+  std::string failure;
+  handle_ = platform::OpenLibrary(name_.c_str(), /*for_others=*/false, failure);
   if (handle_ == nullptr) {
-    std::string_view error = dlerror();  // "NAME: cannot open shared object file: No such file or directory"
+    std::string_view error = failure;  // "NAME: cannot open shared object file: No such file or directory"
     if (error.starts_with(name_ + ": ")) {
       error.remove_prefix(name_.size() + 2);
     }
@@ -21,7 +24,9 @@ OpenedLibrary::OpenedLibrary(std::string name)
   }
 }
 
-void* OpenedLibrary::Address(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
+void* OpenedLibrary::Address(const char* name) const {
+  return handle_ == nullptr ? nullptr : platform::AddressIn(handle_, name);
+}
 
 void OpenedLibrary::Lacks(const char* name) {
   if (reason_.empty()) {
@@ -32,11 +37,11 @@ void OpenedLibrary::Lacks(const char* name) {
 std::vector<std::string> PluginPlaces(const std::string& name) {
   std::vector<std::filesystem::path> folders;
   std::error_code failed;
-  if (const auto program = std::filesystem::read_symlink("/proc/self/exe", failed); !failed) {
+  if (const std::filesystem::path program = platform::ProgramFile(); !program.empty()) {
     folders.push_back(program.parent_path());
   }
-  if (Dl_info here{}; dladdr(reinterpret_cast<void*>(&PluginPlaces), &here) != 0 && here.dli_fname != nullptr) {
-    const auto folder = std::filesystem::absolute(here.dli_fname, failed).parent_path();
+  if (const std::string here = platform::FileOfFunction(reinterpret_cast<const void*>(&PluginPlaces)); !here.empty()) {
+    const auto folder = std::filesystem::absolute(here, failed).parent_path();
     if (!failed && (folders.empty() || folder != folders.front())) {
       folders.push_back(folder);
     }

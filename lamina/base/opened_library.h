@@ -33,7 +33,7 @@ class OpenedLibrary {
   void Lacks(const char* name);
 
   std::string name_;
-  void* handle_;
+  void* handle_ = nullptr;
   std::string reason_;
 };
 

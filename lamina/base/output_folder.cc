@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <set>
@@ -15,6 +14,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/file_set.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
@@ -33,11 +33,11 @@ std::string In(const std::string& folder, const std::string& name) {
 
 std::set<std::string> ListedIn(const std::string& folder) {
   const std::string path = In(folder, kList);
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) {
+  const auto facts = platform::FactsOf(path.c_str());
+  if (!facts) {
     return {};
   }
-  const std::string text = S_ISREG(info.st_mode) ? ReadFile(path) : "";
+  const std::string text = facts->is_file() ? ReadFile(path) : "";
   const std::vector<std::string_view> lines = SplitText(text, '\n');
   if (lines.empty() || lines.front() != kFirstLine) {
     ThrowSomebodyElses(path);
@@ -49,8 +49,8 @@ std::set<std::string> ListedIn(const std::string& folder) {
 
 void RequireOwn(const std::string& folder, std::span<const std::string> names, const std::set<std::string>& listed) {
   for (const std::string& name : names) {
-    struct stat info {};
-    if (lstat(In(folder, name).c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || !listed.contains(name))) {
+    const auto facts = platform::FactsOf(In(folder, name).c_str());
+    if (facts && (!facts->is_file() || !listed.contains(name))) {
       ThrowSomebodyElses(In(folder, name));
     }
   }

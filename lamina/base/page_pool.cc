@@ -1,8 +1,6 @@
 // Regions of address space in which pieces are placed first fit; what is larger has a mapping of its own.
 #include "lamina/base/page_pool.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,6 +9,8 @@
 #include <list>
 #include <mutex>
 #include <new>
+
+#include "lamina/platform/memory.h"
 
 namespace lamina {
 namespace {
@@ -28,17 +28,17 @@ constexpr int64_t RoundedUp(int64_t bytes, int64_t to) { return (bytes + to - 1)
 // thread); null where there is none.
 char* Map(int64_t size_bytes) {
   const int64_t more = size_bytes + kPage_bytes;  // somewhere in it a large page begins
-  void* mapped = mmap(nullptr, static_cast<size_t>(more), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) {
+  void* mapped = platform::MapZeros(more, /*overcommit=*/false);
+  if (mapped == nullptr) {
     return nullptr;
   }
   char* const from = static_cast<char*>(mapped);
   const auto before = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(from) & (kPage_bytes - 1));
   if (before > 0) {
-    munmap(from, static_cast<size_t>(before));
+    platform::Unmap(from, before);
   }
-  munmap(from + before + size_bytes, static_cast<size_t>(kPage_bytes - before));
-  madvise(from + before, static_cast<size_t>(size_bytes), MADV_HUGEPAGE);  // without them small pages have to do
+  platform::Unmap(from + before + size_bytes, kPage_bytes - before);
+  platform::PreferLargePages(from + before, size_bytes);
   return from + before;
 }
 
@@ -107,7 +107,7 @@ class PagePool {
     try {
       regions_.emplace_back(memory);
     } catch (const std::bad_alloc&) {
-      munmap(memory, kRegion_bytes);
+      platform::Unmap(memory, kRegion_bytes);
       return nullptr;
     }
     return regions_.back().Take(units);
@@ -120,7 +120,7 @@ class PagePool {
         std::find_if(regions_.begin(), regions_.end(), [&](const Region& each) { return each.Holds(piece); });
     region->Give(piece, UnitsOf(size_bytes));
     if (region->IsIdle()) {
-      munmap(region->memory(), kRegion_bytes);
+      platform::Unmap(region->memory(), kRegion_bytes);
       regions_.erase(region);
     }
   }
@@ -145,7 +145,7 @@ void* AllocatePages(int64_t size_bytes) noexcept {
 
 void FreePages(void* memory, int64_t size_bytes) noexcept {
   if (size_bytes > kLargestPiece_bytes) {
-    munmap(memory, static_cast<size_t>(RoundedUp(size_bytes, kPage_bytes)));
+    platform::Unmap(memory, RoundedUp(size_bytes, kPage_bytes));
   } else {
     Pool().Give(memory, size_bytes);
   }

@@ -1,11 +1,7 @@
 // Files that get their name when they are complete.
 #include "lamina/base/part_file.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -21,6 +17,8 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/unfinished_files.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 namespace {
@@ -52,7 +50,8 @@ std::string MarkFor(std::string_view file, uint32_t number) {
 uint32_t NewNumber() {
   static std::atomic<uint64_t> count{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  return Mixed(Mixed(static_cast<uint64_t>(now)) + (static_cast<uint64_t>(getpid()) << 32U) + 0x9E3779B9U * ++count);
+  return Mixed(Mixed(static_cast<uint64_t>(now)) + (static_cast<uint64_t>(platform::ProcessNumber()) << 32U) +
+               0x9E3779B9U * ++count);
 }
 
 // Whether this process has not yet looked for parts of this file.
@@ -65,12 +64,13 @@ bool IsFirst(const std::string& path) {
 
 // The descriptor of `path` where nobody else holds its lock, else -1: its writer lives, or locks are not known here.
 int TakeAbandoned(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  struct stat info {};
-  if (descriptor >= 0 && (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1 ||
-                          flock(descriptor, LOCK_EX | LOCK_NB) != 0)) {
-    close(descriptor);
-    return -1;
+  const int descriptor = platform::Open(path.c_str(), platform::OpenFor::kReadingOwn);
+  if (descriptor >= 0) {
+    const auto facts = platform::FactsOf(descriptor);
+    if (!facts || !facts->is_file() || facts->links != 1 || platform::TryLock(descriptor) != platform::Lock::kTaken) {
+      platform::Close(descriptor);
+      return -1;
+    }
   }
   return descriptor;
 }
@@ -78,10 +78,9 @@ int TakeAbandoned(const std::string& path) {
 }  // namespace
 
 bool IsNameOf(const std::string& path, int descriptor) {
-  struct stat named {};
-  struct stat opened {};
-  return lstat(path.c_str(), &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev &&
-         named.st_ino == opened.st_ino;
+  const auto named = platform::FactsOf(path.c_str());
+  const auto opened = platform::FactsOf(descriptor);
+  return named && opened && named->device == opened->device && named->number == opened->number;
 }
 
 std::string OwnName(const std::string& target, uint32_t number, std::string_view ending) {
@@ -122,18 +121,20 @@ void ThrowFileError(const std::string& path, const std::string& doing, int error
   throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path, .remedy = remedy});
 }
 
-int OpenForReading(const std::string& path, struct stat& info) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+int OpenForReading(const std::string& path, platform::FileFacts& facts) {
+  const int descriptor = platform::Open(path.c_str(), platform::OpenFor::kReading);
   if (descriptor < 0) {
     ThrowFileError(path, "open", errno);
   }
-  if (fstat(descriptor, &info) != 0) {
+  const auto found = platform::FactsOf(descriptor);
+  if (!found) {
     const int error = errno;
-    close(descriptor);
+    platform::Close(descriptor);
     ThrowFileError(path, "read", error);
   }
-  if (S_ISDIR(info.st_mode)) {
-    close(descriptor);
+  facts = *found;
+  if (facts.is_folder()) {
+    platform::Close(descriptor);
     throw Error(ErrorCode::kIo, "is a directory, a file was expected", {.file = path});
   }
   return descriptor;
@@ -142,7 +143,8 @@ int OpenForReading(const std::string& path, struct stat& info) {
 void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& path) {
   const auto* bytes = static_cast<const char*>(data);
   for (int64_t done = 0; done < size_bytes;) {
-    const ssize_t n = pwrite(descriptor, bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
+    const ptrdiff_t n =
+        platform::WriteAt(descriptor, bytes + done, static_cast<size_t>(size_bytes - done), offset + done);
     if (n < 0 && errno == EINTR) {
       continue;
     }
@@ -154,47 +156,44 @@ void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offse
 }
 
 bool IsSpecialFile(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+  const auto facts = platform::FactsOfTarget(path.c_str());
+  return facts && !facts->is_file() && !facts->is_folder();
 }
 
 // Whoever looks for abandoned parts may take a new one for such before its lock: it is then gone, or about to go.
 CreatedPart CreatePart(const std::string& target) {
   while (true) {
     CreatedPart part{.path = NewPartName(target)};
-    part.descriptor = open(part.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    part.descriptor = platform::Open(part.path.c_str(), platform::OpenFor::kCreating);
     if (part.descriptor < 0) {
       if (errno == EEXIST) {
         continue;
       }
       ThrowFileError(target, "create", errno);
     }
-    const bool held = flock(part.descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool held = platform::TryLock(part.descriptor) == platform::Lock::kHeld;
     if (!held && IsNameOf(part.path, part.descriptor)) {
       return part;
     }
-    close(part.descriptor);
+    platform::Close(part.descriptor);
   }
 }
 
 void RemoveAbandonedParts(const std::string& folder, const std::function<bool(std::string_view)>& which) {
-  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
-  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
-    const std::string_view name = entry->d_name;
+  platform::EachName(folder, [&](std::string_view name) {
     if (const std::string_view file = FileOfPart(name); file.empty() || !which(file)) {
-      continue;
+      return;
     }
     const std::string part = (std::filesystem::path(folder) / name).string();
     const int descriptor = TakeAbandoned(part);
     if (descriptor < 0) {
-      continue;
+      return;
     }
     if (IsNameOf(part, descriptor)) {  // not of a file that has its final name by now
-      unlink(part.c_str());
+      platform::Remove(part.c_str());
     }
-    close(descriptor);
-  }
+    platform::Close(descriptor);
+  });
 }
 
 PartFile::PartFile(std::string path) : path_(std::move(path)) {
@@ -204,10 +203,10 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
   }
   if (IsSpecialFile(path_)) {  // /dev/full, pipes and the like cannot be renamed over
     in_place_ = true;
-    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = platform::Open(path_.c_str(), platform::OpenFor::kWriting);
   } else {
     const auto folder = FolderOf(path_);
-    if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    if (!platform::MayWriteInto(folder.c_str())) {
       const int denied = errno;
       const bool is_file = std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error);
       ThrowFileError(folder.string(), "write into the folder", is_file ? ENOTDIR : denied);
@@ -230,12 +229,12 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
 
 PartFile::~PartFile() {
   if (!temporary_path_.empty()) {
-    unlink(temporary_path_.c_str());
+    platform::Remove(temporary_path_.c_str());
     ForgetUnfinished(temporary_path_);
   }
   for (const int descriptor : {descriptor_, lock_}) {
     if (descriptor >= 0) {
-      close(descriptor);
+      platform::Close(descriptor);
     }
   }
 }
@@ -246,11 +245,11 @@ void PartFile::Complete(bool keep_lock) {
   }
   if (!in_place_) {
     // A second descriptor holds the lock until the part has its final name, as closing the first may still fail.
-    if (fsync(descriptor_) != 0 || (keep_lock && (lock_ = fcntl(descriptor_, F_DUPFD_CLOEXEC, 0)) < 0)) {
+    if (!platform::Flush(descriptor_) || (keep_lock && (lock_ = platform::Duplicate(descriptor_)) < 0)) {
       ThrowFileError(path_, "write", errno);
     }
   }
-  if (close(std::exchange(descriptor_, -1)) != 0) {
+  if (!platform::Close(std::exchange(descriptor_, -1))) {
     ThrowFileError(path_, "write", errno);
   }
 }
@@ -260,18 +259,14 @@ void PartFile::Commit() {
   if (in_place_) {
     return;
   }
-  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+  if (!platform::Rename(temporary_path_.c_str(), path_.c_str())) {
     ThrowFileError(path_, "replace", errno);
   }
   ForgetUnfinished(std::exchange(temporary_path_, {}));
   if (lock_ >= 0) {
-    close(std::exchange(lock_, -1));
+    platform::Close(std::exchange(lock_, -1));
   }
-  const int folder = open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);  // best effort: the rename itself is already atomic
-    close(folder);
-  }
+  platform::FlushFolder(FolderOf(path_).c_str());  // best effort: the rename itself is already atomic
 }
 
 void RemovePartFiles() noexcept { RemoveUnfinished(); }

@@ -2,21 +2,22 @@
 // share.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
 namespace lamina {
+namespace platform {
+struct FileFacts;
+}
 
 /// Throws Error(kNotFound | kIo): "cannot DOING: the system's reason", with a remedy where there is one. `error`:
 /// errno.
 [[noreturn]] void ThrowFileError(const std::string& path, const std::string& doing, int error);
 
 /// A descriptor of the file `path` for reading, and what it is. Throws like ReadFile.
-int OpenForReading(const std::string& path, struct stat& info);
+int OpenForReading(const std::string& path, platform::FileFacts& facts);
 
 /// Writes all of it at `offset`. Throws Error(kIo), naming `path`: the disk is full.
 void WriteAt(int descriptor, const void* data, int64_t size_bytes, int64_t offset, const std::string& path);

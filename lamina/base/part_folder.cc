@@ -1,11 +1,6 @@
 // Folders that get their names when they are complete.
 #include "lamina/base/part_folder.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +10,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/part_file.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
@@ -24,31 +20,27 @@ namespace fs = std::filesystem;
 // Names in `folder`; none where it cannot be read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
-  // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
-  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
-    if (const std::string_view name = entry->d_name; name != "." && name != "..") {
-      names.emplace_back(name);
-    }
-  }
+  platform::EachName(folder, [&](std::string_view name) { names.emplace_back(name); });
   return names;
 }
 
 bool IsOwn(const std::string& folder, const std::string& name, const PartFolder::Owns& owns) {
   const std::string_view file = FileOfPart(name);
-  struct stat info {};
-  return owns(file.empty() ? std::string_view(name) : file) && lstat((fs::path(folder) / name).c_str(), &info) == 0 &&
-         S_ISREG(info.st_mode);
+  if (!owns(file.empty() ? std::string_view(name) : file)) {
+    return false;
+  }
+  const auto facts = platform::FactsOf((fs::path(folder) / name).c_str());
+  return facts && facts->is_file();
 }
 
 // Leaves what is not of this kind, and then the folder around it.
 void RemoveOwn(const std::string& folder, const PartFolder::Owns& owns) {
   for (const std::string& name : NamesIn(folder)) {
     if (IsOwn(folder, name, owns)) {
-      unlink((fs::path(folder) / name).c_str());
+      platform::Remove((fs::path(folder) / name).c_str());
     }
   }
-  rmdir(folder.c_str());
+  platform::RemoveFolder(folder.c_str());
 }
 
 // Removes what killed processes left; nobody else writes, as the caller has the claim on `path`.
@@ -56,8 +48,8 @@ void RemoveAbandonedFolders(const std::string& path, const PartFolder::Owns& own
   const fs::path above = fs::path(path).parent_path();
   for (const std::string& name : NamesIn(above.string())) {
     const std::string folder = (above / name).string();
-    struct stat info {};
-    if (FileOfPart(name) == fs::path(path).filename() && lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    const auto facts = platform::FactsOf(folder.c_str());
+    if (FileOfPart(name) == fs::path(path).filename() && facts && facts->is_folder()) {
       RemoveOwn(folder, owns);
     }
   }
@@ -66,11 +58,11 @@ void RemoveAbandonedFolders(const std::string& path, const PartFolder::Owns& own
 }  // namespace
 
 void RequireReplaceable(const std::string& path, const PartFolder::Owns& owns) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) {
+  const auto facts = platform::FactsOf(path.c_str());
+  if (!facts) {
     return;
   }
-  if (!S_ISDIR(info.st_mode)) {
+  if (!facts->is_folder()) {
     throw Error(ErrorCode::kIo, "is there and is no folder", {.file = path, .remedy = "Give another name."});
   }
   for (const std::string& name : NamesIn(path)) {
@@ -87,7 +79,7 @@ PartFolder::PartFolder(const std::string& path, Owns owns) : path_(path), owns_(
   RemoveAbandonedFolders(path_, owns_);
   do {
     part_ = NewPartName(path_);
-  } while (mkdir(part_.c_str(), 0777) != 0 && errno == EEXIST);
+  } while (!platform::MakeFolder(part_.c_str()) && errno == EEXIST);
   std::error_code failed;
   if (!fs::is_directory(part_, failed)) {
     ThrowFileError(path_, "make the folder", errno);
@@ -103,24 +95,23 @@ PartFolder::~PartFolder() {
 
 void PartFolder::Commit() {
   RequireReplaceable(path_, owns_);
-  struct stat info {};
-  if (lstat(path_.c_str(), &info) != 0) {
-    if (rename(part_.c_str(), path_.c_str()) != 0) {
+  if (!platform::FactsOf(path_.c_str())) {
+    if (!platform::Rename(part_.c_str(), path_.c_str())) {
       ThrowFileError(path_, "name the folder", errno);
     }
     return;
   }
   // What was there gets the name of the part, which the destructor removes.
-  if (renameat2(AT_FDCWD, part_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+  if (platform::ExchangeNames(part_.c_str(), path_.c_str())) {
     return;
   }
   const std::string old = NewPartName(path_);  // a file system that cannot exchange names
-  if (rename(path_.c_str(), old.c_str()) != 0) {
+  if (!platform::Rename(path_.c_str(), old.c_str())) {
     ThrowFileError(path_, "replace the folder", errno);
   }
-  if (rename(part_.c_str(), path_.c_str()) != 0) {
+  if (!platform::Rename(part_.c_str(), path_.c_str())) {
     const int error = errno;
-    if (rename(old.c_str(), path_.c_str()) != 0) {
+    if (!platform::Rename(old.c_str(), path_.c_str())) {
       ThrowFileError(path_, "give back its name to the folder " + old, errno);
     }
     ThrowFileError(path_, "name the folder", error);

@@ -1,9 +1,7 @@
 // SHA-256 after FIPS 180-4, section 6.2. A few hundred MB/s, plenty for data sets of some tens of megabytes.
 #include "lamina/base/sha256.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,6 +11,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/stop.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
@@ -104,20 +103,20 @@ std::string Sha256OfFile(const std::string& path) {
     throw Error(error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
                 fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path});
   };
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = platform::Open(path.c_str(), platform::OpenFor::kReading);
   if (descriptor < 0) {
     fail("open");
   }
   Sha256 sha;
   std::vector<char> piece(size_t{1} << 18);
   while (true) {
-    const ssize_t n = read(descriptor, piece.data(), piece.size());
+    const ptrdiff_t n = platform::Read(descriptor, piece.data(), piece.size());
     if (n < 0 && errno == EINTR) {
       continue;
     }
     if (n <= 0) {
       const int error = errno;
-      close(descriptor);
+      platform::Close(descriptor);
       errno = error;
       if (n < 0) {
         fail("read");
@@ -126,7 +125,7 @@ std::string Sha256OfFile(const std::string& path) {
     }
     sha.Update(piece.data(), static_cast<size_t>(n));
     if (StopRequested()) {
-      close(descriptor);
+      platform::Close(descriptor);
       StopPoint();
     }
   }

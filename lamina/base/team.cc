@@ -1,25 +1,18 @@
 // Worker threads that wait by spinning as long as those they wait for are running, and sleep otherwise.
 #include "lamina/base/team.h"
 
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
 #include <strings.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <climits>
 #include <cstdlib>
-#include <ctime>
 #include <mutex>
 #include <vector>
 
 #include "lamina/base/abandon.h"
 #include "lamina/base/hardware.h"
-#include "lamina/base/signal_mask.h"
 #include "lamina/base/team_choice.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina {
 namespace {
@@ -46,11 +39,7 @@ constexpr int64_t kJudged_ns = 5 * kMillisecond_ns;  // after so much time in re
 constexpr int64_t kAlone_ns = 20 * kMillisecond_ns;
 constexpr int64_t kLongestAlone_ns = 640 * kMillisecond_ns;
 
-int64_t Nanoseconds(clockid_t clock) {
-  timespec time{};
-  return clock_gettime(clock, &time) == 0 ? time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec : -1;
-}
-int64_t Now_ns() { return Nanoseconds(CLOCK_MONOTONIC); }
+int64_t Now_ns() { return platform::SteadyTime_ns(); }
 
 void Pause() {
 #if defined(__x86_64__)
@@ -58,13 +47,6 @@ void Pause() {
 #elif defined(__aarch64__)
   asm volatile("isb" ::: "memory");  // "yield" does nothing on most of them
 #endif
-}
-
-void FutexWait(const std::atomic<uint32_t>& word, uint32_t seen) {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-}
-void FutexWake(const std::atomic<uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 // Of forks: a child has none of its parent's threads.
@@ -85,7 +67,7 @@ class ThreadPool {
     }
     Start(size_, kEnd);
     for (int i = 1; i < size_; ++i) {
-      pthread_join(members_[static_cast<size_t>(i)].handle, nullptr);
+      platform::JoinThread(members_[static_cast<size_t>(i)].handle);
     }
   }
   ThreadPool(const ThreadPool&) = delete;
@@ -134,7 +116,7 @@ class ThreadPool {
       }
       phase_.store(phase + 1, std::memory_order_seq_cst);
       if (sleepers_.load(std::memory_order_seq_cst) > 0) {
-        FutexWake(phase_);
+        platform::WakeAll(phase_);
       }
       return;
     }
@@ -163,9 +145,8 @@ class ThreadPool {
   static constexpr int kMostThreads = 512;
 
   struct alignas(64) Member {
-    pthread_t handle{};
-    clockid_t clock{};  // the processor time of the thread
-    bool has_clock = false;
+    platform::ThreadHandle handle;
+    platform::ThreadClock clock;
     std::atomic<uint32_t> region{0};    // the last one it was started for
     std::atomic<uint32_t> sleepers{0};  // 1: it sleeps until the next
     std::atomic<bool> waiting{false};
@@ -175,10 +156,7 @@ class ThreadPool {
     ThreadPool* pool = nullptr;
     int index = 0;
 
-    void Start() {
-      handle = pthread_self();
-      has_clock = pthread_getcpuclockid(handle, &clock) == 0;
-    }
+    void Start() { clock = platform::ClockOfThisThread(); }
   };
 
   // Starts workers up to a team of `threads`; returns how many it can have.
@@ -186,20 +164,20 @@ class ThreadPool {
     if (threads <= size_) {
       return threads;
     }
-    const BlockedSignals blocked;
+    const platform::BlockedSignals blocked;
     for (; size_ < threads; ++size_) {
       Member& member = members_[static_cast<size_t>(size_)];
       member.pool = this;
       member.index = size_;
-      const auto work = [](void* argument) -> void* {
+      const auto work = [](void* argument) {
         const Member& self = *static_cast<Member*>(argument);
         self.pool->Work(self.index);
-        return nullptr;
       };
-      if (pthread_create(&member.handle, nullptr, work, &member) != 0) {
+      const auto started = platform::StartThread(work, &member, member.clock);
+      if (!started) {
         break;
       }
-      member.has_clock = pthread_getcpuclockid(member.handle, &member.clock) == 0;
+      member.handle = *started;
     }
     return size_;
   }
@@ -217,7 +195,7 @@ class ThreadPool {
       function_(context_, {self, size, this});
       const uint32_t left = left_.fetch_sub(1, std::memory_order_seq_cst);
       if (left == 1 && sleepers_.load(std::memory_order_seq_cst) > 0) {
-        FutexWake(left_);
+        platform::WakeAll(left_);
       }
     }
   }
@@ -230,7 +208,7 @@ class ThreadPool {
       const uint32_t last = member.region.load(std::memory_order_relaxed) & ~kSizeMask;
       member.region.store(last + kNextRegion + size, std::memory_order_seq_cst);
       if (member.sleepers.load(std::memory_order_seq_cst) > 0) {
-        FutexWake(member.region);
+        platform::WakeAll(member.region);
       }
     }
   }
@@ -246,7 +224,7 @@ class ThreadPool {
       if (i == self || (waiting && longest_spin_ns_ > 0)) {
         continue;
       }
-      const int64_t time = member.has_clock ? Nanoseconds(member.clock) : -1;
+      const int64_t time = member.clock.Time_ns();
       if (time < 0) {
         return -1;
       }
@@ -311,7 +289,7 @@ class ThreadPool {
     count(self.slept);
     waiter.sleepers->fetch_add(1, std::memory_order_seq_cst);
     while (word.load(std::memory_order_seq_cst) == seen) {
-      FutexWait(word, seen);
+      platform::WaitWhile(word, seen);
     }
     waiter.sleepers->fetch_sub(1, std::memory_order_relaxed);
     waiting.store(false, std::memory_order_relaxed);
@@ -386,7 +364,7 @@ void RunRegion(int threads, void (*function)(void*, Team), void* context) noexce
     return;
   }
   static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }); });
+  std::call_once(once, [] { platform::AfterFork([] { forks.fetch_add(1, std::memory_order_relaxed); }); });
   std::unique_ptr<ThreadPool>& pool = OwnPool();
   if (pool == nullptr || !pool->OfThisProcess()) {
     // After a fork the old one's threads are gone; its memory stays, as they may have held it.

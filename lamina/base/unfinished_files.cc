@@ -1,20 +1,19 @@
 // A table of paths that signal handlers read without locks.
 #include "lamina/base/unfinished_files.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <climits>
 #include <mutex>
+
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
 
 struct UnfinishedSlot {
   std::atomic<bool> valid{false};
-  std::array<char, PATH_MAX> path{};
+  std::array<char, platform::kLongestPath_bytes> path{};
 };
 std::array<UnfinishedSlot, 32> unfinished;
 std::mutex changes;  // of threads: one looks through the paths while another's is written
@@ -45,7 +44,7 @@ void ForgetUnfinished(const std::string& path) {
 void RemoveUnfinished() noexcept {
   for (const UnfinishedSlot& slot : unfinished) {
     if (slot.valid.load()) {
-      unlink(slot.path.data());
+      platform::Remove(slot.path.data());
     }
   }
 }

@@ -2,8 +2,6 @@
 #include "lamina/cluster/communicator.h"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,14 +9,12 @@
 #include "lamina/base/check.h"
 #include "lamina/base/error.h"
 #include "lamina/base/timing.h"
+#include "lamina/platform/process.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina {
 
-std::string HostName() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
+std::string HostName() { return platform::HostName(); }
 
 std::string Communicator::NameOf(int rank) const {
   return fmt::format("rank {} of {} on host {}", rank, size(), host(rank));
@@ -125,21 +121,22 @@ int NumberOnHost(const Communicator& ranks) {
 }
 
 int CoresOfRank(Communicator& ranks) {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  sched_getaffinity(0, sizeof(mine), &mine);
-  std::vector<cpu_set_t> all(static_cast<size_t>(ranks.size()));
-  ranks.AllGather(&mine, sizeof(mine), all.data());
-  cpu_set_t host;
-  CPU_ZERO(&host);
+  constexpr size_t kProcessorWords = 16;  // of 64 processors each
+  std::vector<uint64_t> mine = platform::UsableProcessors();
+  mine.resize(kProcessorWords);
+  std::vector<uint64_t> all(static_cast<size_t>(ranks.size()) * kProcessorWords);
+  ranks.AllGather(mine.data(), static_cast<int64_t>(kProcessorWords * sizeof(uint64_t)), all.data());
+  std::vector<uint64_t> host(kProcessorWords);
   int here = 0;
   for (int r = 0; r < ranks.size(); ++r) {
     if (ranks.host(r) == ranks.host(ranks.rank())) {
-      CPU_OR(&host, &host, &all[static_cast<size_t>(r)]);
+      for (size_t w = 0; w < kProcessorWords; ++w) {
+        host[w] |= all[static_cast<size_t>(r) * kProcessorWords + w];
+      }
       ++here;
     }
   }
-  return std::max(1, CPU_COUNT(&host) / here);
+  return std::max(1, platform::CountOf(host) / here);
 }
 
 }  // namespace lamina

@@ -1,9 +1,7 @@
 // Opens the plug-in and talks through it.
 #include "lamina/cluster/mpi.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -16,6 +14,8 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/cluster/mpi_plugin.h"
+#include "lamina/platform/shared_library.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina {
 namespace {
@@ -86,7 +86,7 @@ class MpiRank : public Communicator {
         std::this_thread::sleep_for(kAside);
       }
       if (aside || tests % kTestsBetweenYields == 0) {
-        sched_yield();
+        platform::Yield();
         ThrowIfCancelled();
         if (watch.Elapsed_seconds() > patience_seconds()) {
           ThrowMissing(exchange);
@@ -123,6 +123,9 @@ std::vector<std::string> PlacesOf(std::string_view mpi) {
 }
 
 const LaminaMpi& OpenPlugin(std::string_view mpi, const std::string& why) {
+  if (const std::string reason = platform::WhyNoLibraries(); !reason.empty()) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("{}, and {}", why, reason));
+  }
   const std::vector<std::string> places = PlacesOf(mpi);
   for (const std::string& path : places) {
     std::error_code ignored;
@@ -130,12 +133,14 @@ const LaminaMpi& OpenPlugin(std::string_view mpi, const std::string& why) {
       continue;
     }
     // Parts of some MPI libraries look for the others among the global names.
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    std::string failure;
+    void* library = platform::OpenLibrary(path.c_str(), /*for_others=*/true, failure);
     if (library == nullptr) {
-      throw Error(ErrorCode::kUnsupported, fmt::format("cannot open the plug-in for MPI: {}", dlerror()),
+      throw Error(ErrorCode::kUnsupported, fmt::format("cannot open the plug-in for MPI: {}", failure),
                   {.file = path, .remedy = "Is that MPI installed on this host?"});
     }
-    const auto functions = reinterpret_cast<decltype(&LaminaMpiFunctions)>(dlsym(library, "LaminaMpiFunctions"));
+    const auto functions =
+        reinterpret_cast<decltype(&LaminaMpiFunctions)>(platform::AddressIn(library, "LaminaMpiFunctions"));
     if (functions == nullptr || functions()->interface_version != kLaminaMpiInterface) {
       throw Error(ErrorCode::kUnsupported, "is no plug-in of this lamina", {.file = path});
     }

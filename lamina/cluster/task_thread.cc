@@ -1,45 +1,18 @@
 // Tasks in order.
 #include "lamina/cluster/task_thread.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "lamina/base/signal_mask.h"
 #include "lamina/base/timing.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina {
-namespace {
-
-// Who sleeps most of the time and works for some microseconds must not wait for the slice of a thread that computes to
-// end, which is 3 ms: a kernel from 6.12 on lets threads with shorter slices go first. Others do it without being
-// asked.
-void AskForShortSlices() {
-  struct {  // sched_attr of the kernel, as far as it had it at first
-    uint32_t size;
-    uint32_t policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns;
-    uint64_t deadline_ns;
-    uint64_t period_ns;
-  } attributes{};
-  constexpr uint64_t kSlice_ns = 100'000;  // the shortest there is
-  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) == 0) {
-    attributes.runtime_ns = kSlice_ns;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
-  }
-}
-
-}  // namespace
 
 TaskThread::TaskThread(Communicator& ranks) : ranks_(ranks) {
   if (ranks.AnyThread()) {
-    const BlockedSignals blocked;
+    const platform::BlockedSignals blocked;
     thread_ = std::thread([this] { Work(); });
   }
 }
@@ -90,7 +63,7 @@ void TaskThread::Finish() {
 }
 
 void TaskThread::Work() {
-  AskForShortSlices();
+  platform::AskForShortSlices();  // it works for some microseconds at a time
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return ends_ || !tasks_.empty(); });

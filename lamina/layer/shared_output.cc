@@ -1,14 +1,10 @@
-// Rows are written with pwrite(), a piece's columns row by row.
+// Rows are written where they stand, a piece's columns row by row.
 #include "lamina/layer/shared_output.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +13,8 @@
 #include "lamina/base/text.h"
 #include "lamina/base/unfinished_files.h"
 #include "lamina/data/files/npy_writer.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/memory.h"
 
 namespace lamina {
 SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, int64_t rows, int64_t cols, DType dtype,
@@ -32,11 +30,11 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
     descriptor_ = part.descriptor;
     part_ = std::move(part.path);
     RememberUnfinished(part_);
-    int error = posix_fallocate(descriptor_, 0, file_bytes);
-    error = error == EOPNOTSUPP || error == EINVAL ? (ftruncate(descriptor_, file_bytes) == 0 ? 0 : errno) : error;
+    int error = platform::Reserve(descriptor_, file_bytes);
+    error = error == platform::kNoReserve ? (platform::Resize(descriptor_, file_bytes) ? 0 : errno) : error;
     if (error != 0) {
-      close(descriptor_);
-      unlink(part_.c_str());
+      platform::Close(descriptor_);
+      platform::Remove(part_.c_str());
       ForgetUnfinished(part_);
       ThrowFileError(path, fmt::format("reserve {}", BytesText(file_bytes)), error);
     }
@@ -44,16 +42,14 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
   }
   part_ = ranks.AllGather(part_).front();
   if (!ranks.is_first()) {
-    descriptor_ = open(part_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    descriptor_ = platform::Open(part_.c_str(), platform::OpenFor::kUpdatingOwn);
     if (descriptor_ < 0) {
       ThrowFileError(part_, "open what the first rank made for all: the folder must be one that all hosts share",
                      errno);
     }
   }
-  memory_ = mmap(nullptr, static_cast<size_t>(memory_bytes_), PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory_ == MAP_FAILED) {
-    memory_ = nullptr;
+  memory_ = platform::MapZeros(memory_bytes_, /*overcommit=*/true);
+  if (memory_ == nullptr) {
     throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(memory_bytes_), std::strerror(errno)),
                 {.file = path_});
   }
@@ -62,11 +58,11 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
 
 SharedOutput::~SharedOutput() {
   if (memory_ != nullptr) {
-    munmap(memory_, static_cast<size_t>(memory_bytes_));
+    platform::Unmap(memory_, memory_bytes_);
   }
   if (descriptor_ >= 0) {
-    close(descriptor_);
-    unlink(part_.c_str());  // whoever fails: the job ends with it
+    platform::Close(descriptor_);
+    platform::Remove(part_.c_str());  // whoever fails: the job ends with it
     ForgetUnfinished(part_);
   }
 }
@@ -84,24 +80,24 @@ void SharedOutput::Write(int64_t begin, int64_t rows, int64_t col, int64_t cols)
 
 void SharedOutput::Release(int64_t begin, int64_t rows) const noexcept {
   const int64_t row_bytes = view_.cols * DTypeSize_bytes(view_.dtype);
-  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t page = platform::PageSize_bytes();
   const int64_t first = (begin * row_bytes + page - 1) / page * page;  // the ends may be others' who still write
   const int64_t last = (begin + rows) * row_bytes / page * page;
   if (last > first) {
-    madvise(static_cast<char*>(memory_) + first, static_cast<size_t>(last - first), MADV_DONTNEED);
+    platform::ReleasePages(static_cast<char*>(memory_) + first, last - first);
   }
 }
 
 void SharedOutput::Commit() {
-  if (fsync(descriptor_) != 0) {
+  if (!platform::Flush(descriptor_)) {
     ThrowFileError(path_, "write", errno);
   }
   ranks_.Barrier();
-  if (ranks_.is_first() && std::rename(part_.c_str(), path_.c_str()) != 0) {
+  if (ranks_.is_first() && !platform::Rename(part_.c_str(), path_.c_str())) {
     ThrowFileError(path_, "name the file", errno);
   }
   ranks_.Barrier();
-  close(descriptor_);
+  platform::Close(descriptor_);
   descriptor_ = -1;
   ForgetUnfinished(part_);
 }

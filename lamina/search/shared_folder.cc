@@ -3,12 +3,7 @@
 // creation of a file that only one can create.
 #include "lamina/search/shared_folder.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +19,8 @@
 #include "lamina/base/file.h"
 #include "lamina/base/part_file.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 namespace {
@@ -37,9 +34,7 @@ std::string ThisMachine() {
   try {
     return std::string(Trim(ReadFile("/proc/sys/kernel/random/boot_id")));
   } catch (const Error&) {
-    std::array<char, 256> name{};
-    gethostname(name.data(), name.size() - 1);
-    return name.data();
+    return platform::HostName();
   }
 }
 
@@ -50,11 +45,11 @@ std::string RandomName() {
 
 void WriteAll(int descriptor, const std::string& path, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
+    const ptrdiff_t written = platform::Write(descriptor, text.data(), text.size());
     if (written < 0 && errno != EINTR) {
       ThrowFileError(path, "write", errno);
     }
-    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(written, 0)));
+    text.remove_prefix(static_cast<size_t>(std::max<ptrdiff_t>(written, 0)));
   }
 }
 
@@ -62,7 +57,7 @@ struct ClosedAtEnd {
   int descriptor;
   ~ClosedAtEnd() {
     if (descriptor >= 0) {
-      close(descriptor);
+      platform::Close(descriptor);
     }
   }
 };
@@ -73,7 +68,7 @@ class WrittenPart {
   WrittenPart(const std::string& target, const std::string& content) : part_(CreatePart(target)) {
     try {
       WriteAll(part_.descriptor, part_.path, content);
-      if (fsync(part_.descriptor) != 0) {
+      if (!platform::Flush(part_.descriptor)) {
         ThrowFileError(part_.path, "write", errno);
       }
     } catch (const Error&) {
@@ -87,16 +82,16 @@ class WrittenPart {
 
   const std::string& path() const { return part_.path; }
   bool Rename(const std::string& target) {
-    renamed_ = rename(part_.path.c_str(), target.c_str()) == 0;
+    renamed_ = platform::Rename(part_.path.c_str(), target.c_str());
     return renamed_;
   }
 
  private:
   void End() {
     if (!renamed_) {
-      unlink(part_.path.c_str());
+      platform::Remove(part_.path.c_str());
     }
-    close(part_.descriptor);
+    platform::Close(part_.descriptor);
   }
 
   CreatedPart part_;
@@ -106,8 +101,8 @@ class WrittenPart {
 // All of a short file; where there is more, of no use.
 std::string ShortText(int descriptor) {
   std::array<char, 512> text{};
-  const ssize_t size = pread(descriptor, text.data(), text.size(), 0);
-  return {text.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
+  const ptrdiff_t size = platform::ReadAt(descriptor, text.data(), text.size(), 0);
+  return {text.data(), static_cast<size_t>(std::max<ptrdiff_t>(size, 0))};
 }
 
 constexpr std::string_view kClaim = ".claim-";
@@ -124,7 +119,7 @@ std::optional<std::pair<std::string, int64_t>> PartOfClaim(std::string_view name
   return std::pair(std::string(name.substr(0, at)), *number);
 }
 
-bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+bool Exists(const std::string& path) { return platform::Exists(path.c_str()); }
 
 }  // namespace
 
@@ -175,10 +170,10 @@ void SharedFolder::BeginBeating() {
   const CreatedPart part = CreatePart(PathOf(worker_));  // a file system without locks: the lease alone counts
   heartbeat_ = part.descriptor;
   Beat();
-  if (rename(part.path.c_str(), PathOf(worker_).c_str()) != 0) {
+  if (!platform::Rename(part.path.c_str(), PathOf(worker_).c_str())) {
     const int error = errno;
-    unlink(part.path.c_str());
-    close(std::exchange(heartbeat_, -1));
+    platform::Remove(part.path.c_str());
+    platform::Close(std::exchange(heartbeat_, -1));
     ThrowFileError(folder_, "write into the folder", error);
   }
   stopping_ = false;
@@ -194,7 +189,7 @@ void SharedFolder::BeginBeating() {
 // What cannot be written, on a full disk, makes others take this worker for dead and do its part again.
 void SharedFolder::Beat() {
   const std::string text = fmt::format("{} {:020}\n", options_.machine, ++beats_);
-  if (pwrite(heartbeat_, text.data(), text.size(), 0) < 0 || fsync(heartbeat_) != 0) {
+  if (platform::WriteAt(heartbeat_, text.data(), text.size(), 0) < 0 || !platform::Flush(heartbeat_)) {
     return;
   }
 }
@@ -209,8 +204,8 @@ void SharedFolder::StopBeating() {
     beating_.join();
   }
   if (heartbeat_ >= 0) {
-    unlink(PathOf(worker_).c_str());
-    close(std::exchange(heartbeat_, -1));
+    platform::Remove(PathOf(worker_).c_str());
+    platform::Close(std::exchange(heartbeat_, -1));
   }
 }
 
@@ -228,19 +223,18 @@ bool SharedFolder::HasEnded(const std::string& worker) {
     return false;
   }
   const std::string path = PathOf(worker);
-  const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const ClosedAtEnd file{platform::Open(path.c_str(), platform::OpenFor::kReadingOwn)};
   if (file.descriptor < 0) {
     return errno == ENOENT || errno == ESTALE;
   }
-  struct stat info {};
-  if (fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {  // none of lamina's
+  if (const auto facts = platform::FactsOf(file.descriptor); !facts || !facts->is_file()) {  // none of lamina's
     return true;
   }
   const std::string beat = ShortText(file.descriptor);
   const bool is_here = beat.starts_with(options_.machine + " ");
-  const bool nobody_holds_it = is_here && flock(file.descriptor, LOCK_EX | LOCK_NB) == 0;
+  const bool nobody_holds_it = is_here && platform::TryLock(file.descriptor) == platform::Lock::kTaken;
   if (nobody_holds_it || IsLate(worker, beat)) {
-    unlink(path.c_str());
+    platform::Remove(path.c_str());
     return true;
   }
   return false;
@@ -255,15 +249,15 @@ bool SharedFolder::OwnerHasEnded(const std::string& claim, int descriptor) {
 // Whether the claim of a worker that ended is this one's now; none where that needs a file of another name.
 std::optional<bool> SharedFolder::TakeOver(const std::string& claim) {
   const std::string path = PathOf(claim);
-  const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const ClosedAtEnd file{platform::Open(path.c_str(), platform::OpenFor::kReadingOwn)};
   if (file.descriptor < 0 && errno != ENOENT && errno != ESTALE) {
     ThrowFileError(path, "open", errno);
   }
   if (file.descriptor < 0 || !OwnerHasEnded(claim, file.descriptor)) {
     return false;
   }
-  if (flock(file.descriptor, LOCK_EX | LOCK_NB) != 0) {
-    return errno == EWOULDBLOCK ? std::optional(false) : std::nullopt;
+  if (const platform::Lock lock = platform::TryLock(file.descriptor); lock != platform::Lock::kTaken) {
+    return lock == platform::Lock::kHeld ? std::optional(false) : std::nullopt;
   }
   if (!IsNameOf(path, file.descriptor)) {  // another one was quicker
     return false;
@@ -300,28 +294,26 @@ void SharedFolder::ForgetClaims() {
   std::sort(claims.begin(), claims.end(), std::greater<>());
   for (const auto& [part, number] : claims) {
     const std::string path = PathOf(ClaimName(part, number));
-    const ClosedAtEnd file{open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-    struct stat info {};
-    if (file.descriptor < 0 || fstat(file.descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+    const ClosedAtEnd file{platform::Open(path.c_str(), platform::OpenFor::kReadingOwn)};
+    const auto facts = platform::FactsOf(file.descriptor);
+    if (!facts || !facts->is_file()) {
       continue;
     }
     const std::string owner = ShortText(file.descriptor);
-    if (IsHeartbeat(owner) && HasEnded(owner) && flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 &&
+    if (IsHeartbeat(owner) && HasEnded(owner) && platform::TryLock(file.descriptor) == platform::Lock::kTaken &&
         IsNameOf(path, file.descriptor) && !Exists(PathOf(ClaimName(part, number + 1)))) {
-      unlink(path.c_str());
+      platform::Remove(path.c_str());
     }
   }
 }
 
-// Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
 std::vector<std::string> SharedFolder::NamesWhere(const std::function<bool(std::string_view)>& which) const {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder_.c_str()), closedir);
-  for (const dirent* entry = nullptr; entries != nullptr && (entry = readdir(entries.get())) != nullptr;) {
-    if (which(entry->d_name)) {
-      names.emplace_back(entry->d_name);
+  platform::EachName(folder_, [&](std::string_view name) {
+    if (which(name)) {
+      names.emplace_back(name);
     }
-  }
+  });
   return names;
 }
 
@@ -331,12 +323,12 @@ bool SharedFolder::WriteOnce(const std::string& name, const std::string& content
     return false;
   }
   WrittenPart part(path, content);
-  if (link(part.path().c_str(), path.c_str()) == 0) {
+  if (platform::Link(part.path().c_str(), path.c_str())) {
     return true;
   }
   const int error = errno;
-  struct stat info {};
-  if (stat(part.path().c_str(), &info) == 0 && info.st_nlink == 2) {  // the answer was lost (NFS)
+  if (const auto facts = platform::FactsOfTarget(part.path().c_str());
+      facts && facts->links == 2) {  // the answer was lost (NFS)
     return true;
   }
   if (Exists(path)) {

@@ -11,6 +11,7 @@
 #include "lamina/base/child_process.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 namespace {
@@ -95,8 +96,8 @@ std::vector<PeerResult> MeasurePeers(const std::string& script, const PeerReques
 }
 
 std::string FindPeerScript() {
+  const std::filesystem::path program = platform::ProgramFile();
   std::error_code failed;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   for (std::filesystem::path above = program.parent_path(); above.has_relative_path(); above = above.parent_path()) {
     for (const char* place : {"bench/peers/train_cpu", "share/lamina/peers/train_cpu"}) {
       if (const std::filesystem::path script = above / place; std::filesystem::exists(script, failed)) {

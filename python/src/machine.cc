@@ -3,7 +3,6 @@
 #include "python/src/machine.h"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -15,6 +14,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/setting.h"
+#include "lamina/platform/process.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::python {
@@ -22,7 +22,7 @@ namespace {
 
 struct Made {
   std::unique_ptr<Backend> backend;
-  pid_t process;
+  int64_t process;
 };
 
 }  // namespace
@@ -45,13 +45,13 @@ const Backend& BackendOf(const std::string& name, int threads) {
   auto [found, is_new] = made.try_emplace({name, count});
   if (is_new) {
     try {
-      found->second = {MakeTunedBackend(name, {.threads = count}), getpid()};
+      found->second = {MakeTunedBackend(name, {.threads = count}), platform::ProcessNumber()};
     } catch (...) {
       made.erase(found);
       throw;
     }
   }
-  if (found->second.backend->space() == Space::kDevice && found->second.process != getpid()) {
+  if (found->second.backend->space() == Space::kDevice && found->second.process != platform::ProcessNumber()) {
     throw Error(ErrorCode::kUnsupported, "this process was forked from one that had begun to compute on the GPU",
                 {.remedy = "Start it with multiprocessing's \"spawn\", or compute on backend cpu."});
   }

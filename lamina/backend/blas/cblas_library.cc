@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 #include <omp.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +13,8 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/opened_library.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/memory.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 namespace {
@@ -29,15 +29,14 @@ std::optional<int64_t> AddressSpaceLeft_bytes() {
   int64_t size = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;  // in pages: proc(5), statm
   std::ifstream("/proc/self/statm") >> size >> resident >> shared >> text >> library >> data;
   std::optional<int64_t> left;
-  const auto limit = [&](int which, int64_t used_pages) {
-    struct rlimit most {};
-    if (getrlimit(which, &most) == 0 && most.rlim_cur != RLIM_INFINITY) {
-      const int64_t free_bytes = static_cast<int64_t>(most.rlim_cur) - used_pages * sysconf(_SC_PAGESIZE);
+  const auto limit = [&](std::optional<int64_t> most_bytes, int64_t used_pages) {
+    if (most_bytes) {
+      const int64_t free_bytes = *most_bytes - used_pages * platform::PageSize_bytes();
       left = std::min(left.value_or(free_bytes), std::max<int64_t>(0, free_bytes));
     }
   };
-  limit(RLIMIT_AS, size);
-  limit(RLIMIT_DATA, data);
+  limit(platform::AddressSpaceLimit_bytes(), size);
+  limit(platform::DataLimit_bytes(), data);
   return left;
 }
 

@@ -1,14 +1,13 @@
-// CPUID, XCR0 and arch_prctl().
+// CPUID, XCR0 and what the system allows.
 #include "lamina/backend/cpu/amx_support.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 #if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <system_error>
+
+#include "lamina/platform/process.h"
 #endif
 #endif
 
@@ -58,15 +57,13 @@ AmxSupport FindAmx() { return AmxSupportOf(0, 0); }
 #if defined(__x86_64__) && defined(__linux__)
 
 std::string AskForTiles() {
-  // From asm/prctl.h, which headers older than Linux 5.16 lack.
-  constexpr int kRequestPermission = 0x1023;
-  constexpr int kTileContents = 18;
-  if (syscall(SYS_arch_prctl, kRequestPermission, kTileContents) == 0) {
+  const int error = platform::AskForTileRegisters();
+  if (error == 0) {
     return "";
   }
-  return errno == ENOSPC
+  return error == ENOSPC
              ? "the system refuses AMX registers: the alternate signal stack of a thread is too small for them"
-             : "the system refuses AMX registers: " + std::generic_category().message(errno);
+             : "the system refuses AMX registers: " + std::generic_category().message(error);
 }
 
 #else

@@ -1,13 +1,13 @@
 // Cache sizes of this machine turned into limits for blocks.
 #include "lamina/backend/cpu/blocking.h"
 
-#include <unistd.h>
+#include "lamina/platform/process.h"
 
 namespace lamina::cpu {
 
 CacheBudget MachineBudget(int64_t element_bytes) {
   // 1 MiB where the system does not say (containers, some ARM systems).
-  int64_t second_level_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  int64_t second_level_bytes = platform::CacheSize_bytes(2);
   if (second_level_bytes <= 0) {
     second_level_bytes = 1 << 20;
   }

@@ -3,7 +3,6 @@
 #include "lamina/data/files/fetch.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <charconv>
@@ -22,6 +21,7 @@
 #include "lamina/base/part_file.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 namespace {
@@ -57,12 +57,11 @@ std::string DownloadName(const FetchFile& file, const std::string& path) {
 
 // A person's file is not replaced, and none is written through a link.
 void RequireFree(const std::string& path, const std::string& download) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) == 0) {
+  if (platform::FactsOf(path.c_str())) {
     throw Error(ErrorCode::kIo, "is there and is not the file to download",
                 {.file = path, .remedy = "Move it, or give another folder."});
   }
-  if (lstat(download.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || info.st_nlink != 1)) {
+  if (const auto facts = platform::FactsOf(download.c_str()); facts && (!facts->is_file() || facts->links != 1)) {
     throw Error(ErrorCode::kIo, "is there and is no download of lamina's", {.file = download, .remedy = "Move it."});
   }
 }

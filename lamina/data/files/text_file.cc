@@ -1,10 +1,7 @@
 // A private mapping of the file, or of a copy of it that was decompressed or ended.
 #include "lamina/data/files/text_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +12,8 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/gzip.h"
 #include "lamina/data/files/number_file.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/memory.h"
 
 namespace lamina {
 namespace {
@@ -22,7 +21,7 @@ namespace {
 // A descriptor that is closed with the object.
 struct OpenFile {
   explicit OpenFile(int opened) : descriptor(opened) {}
-  ~OpenFile() { close(descriptor); }
+  ~OpenFile() { platform::Close(descriptor); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   int descriptor;
@@ -32,8 +31,8 @@ struct OpenFile {
 
 TextFile::TextFile(std::string_view file, const std::string& path, const std::string& scratch) {
   if (!IsGzip(file) && file.ends_with('\n')) {
-    struct stat info {};
-    const OpenFile opened(OpenForReading(path, info));
+    platform::FileFacts facts;
+    const OpenFile opened(OpenForReading(path, facts));
     Map(opened.descriptor, std::ssize(file), path);
     return;
   }
@@ -58,7 +57,7 @@ TextFile::TextFile(std::string_view file, const std::string& path, const std::st
 
 TextFile::~TextFile() {
   if (!text_.empty()) {
-    munmap(text_.data(), text_.size());
+    platform::Unmap(text_.data(), std::ssize(text_));
   }
 }
 
@@ -66,9 +65,8 @@ void TextFile::Map(int descriptor, int64_t size_bytes, const std::string& path) 
   if (size_bytes == 0) {
     return;
   }
-  void* mapped = mmap(nullptr, static_cast<size_t>(size_bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
-                      descriptor, 0);
-  if (mapped == MAP_FAILED) {
+  void* mapped = platform::MapFileForOwn(descriptor, size_bytes);
+  if (mapped == nullptr) {
     throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(size_bytes), std::strerror(errno)),
                 {.file = path});
   }
@@ -76,11 +74,11 @@ void TextFile::Map(int descriptor, int64_t size_bytes, const std::string& path) 
 }
 
 void TextFile::Release(const char* begin, const char* end) const {
-  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t page = platform::PageSize_bytes();
   const int64_t first = (begin - text_.data() + page - 1) / page * page;
   const int64_t last = (end - text_.data()) / page * page;
   if (last > first) {
-    madvise(text_.data() + first, static_cast<size_t>(last - first), MADV_DONTNEED);
+    platform::ReleasePages(text_.data() + first, last - first);
   }
 }
 
