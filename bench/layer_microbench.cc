@@ -1,5 +1,5 @@
-// GFLOP/s (dot layers) or 10^9 synapses/s (distances) of one layer pass for the cpu backend's own kernels and
-// CBLAS in the same run, and the layer calls of a 784-1024-10 training step. OMP_NUM_THREADS sets the threads.
+// GFLOP/s (dot layers) or 10^9 synapses/s (distances) of one layer pass, for the cpu backend's own kernels and CBLAS in
+// one run. Also the layer calls of a 784-1024-10 training step. OMP_NUM_THREADS sets the threads.
 // Example: layer_microbench --benchmark_filter=l1.*1024x1024x784 --benchmark_repetitions=5
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

@@ -16,8 +16,8 @@ struct OwnText {
   std::string text;
 };
 
-/// `text` in the colour of its tone where `stream` is a terminal that has colours and NO_COLOR is empty or not set
-/// (no-color.org); else as it is.
+/// `text` in the color of its tone, where `stream` is a terminal with colors and NO_COLOR is empty or not set
+/// (no-color.org). Otherwise `text` as it is.
 OwnText Toned(Tone tone, std::string_view text, std::FILE* stream);
 
 }  // namespace lamina::cli

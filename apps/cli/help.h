@@ -9,8 +9,8 @@
 namespace lamina::cli {
 
 /// CLI11's layout with wrapped descriptions and plain names of switches, in the order of a person's work: settings, the
-/// command's own options, several computers. In CLI11's words the normal help is the short one, of the flags that have
-/// a short text, or the whole where a command has none; "all" is the whole.
+/// command's own options, several computers. What CLI11 calls the normal help is the short one: flags that have a short
+/// text, or all where a command has none. "all" is the whole help.
 std::shared_ptr<CLI::FormatterBase> MakeHelpFormatter();
 
 /// The title of the flags for several processes and computers, which come last.

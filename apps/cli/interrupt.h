@@ -3,13 +3,13 @@
 
 namespace lamina::cli {
 
-/// The signal that ends the program at once. The second one may be the same request once more: a launcher forwards what
-/// the terminal has sent to all, a service manager sends two kinds.
+/// The number of the signal that ends the program at once. The second may be the first again: a launcher forwards what
+/// the terminal sent to all, and a service manager sends two kinds.
 inline constexpr int kRequestsToEndAtOnce = 3;
 
-/// From now on SIGINT, SIGTERM, SIGXCPU (the time of `ulimit -t` is over) and SIGHUP (the terminal is gone; not where
-/// it is ignored, as by nohup) are counted: the first one only makes Interrupted() true, the third one ends the
-/// program.
+/// From now on these signals are counted: SIGINT, SIGTERM, SIGXCPU (the time of `ulimit -t` is over) and SIGHUP (the
+/// terminal is gone). SIGHUP stays ignored where it is, as by nohup. The first only makes Interrupted() true; the third
+/// ends the program.
 void CatchInterrupts();
 bool Interrupted();
 

@@ -10,9 +10,9 @@
 
 namespace lamina::cli {
 
-/// Throws Error before any work where pictures with these ids, as far as they are known by then, cannot be drawn into
-/// `folder`; "" for none: what stands under one of their names is somebody else's, or there is no place for temporary
-/// files.
+/// Throws Error before any work where pictures with these ids, as far as known
+/// by then, cannot be drawn into `folder` ("": none). Somebody else's file may
+/// have one of their names, or there is no place for temporary files.
 void RequirePlotFolder(const std::string& folder, const std::vector<std::string>& ids = {});
 
 struct PictureOutput {
@@ -22,8 +22,8 @@ struct PictureOutput {
   void AddTo(CLI::App& app);
   /// Throws before any work where a folder cannot be written, or there is none for temporary files.
   void Check() const;
-  /// Throws as soon as the plots are known where something of somebody else's stands under one of their names: those of
-  /// a model, and if it is `trained` of that; of the folds of `settings` on `raw`.
+  /// Throws where somebody else's file has the name of a plot, as soon as the plots are known. They are the plots of a
+  /// model, and of its training if it is `trained`; or of the folds of `settings` on `raw`.
   void CheckPlots(const Preprocessor& data, bool trained) const;
   void CheckPlots(const TrainSettings& settings, const RawData& raw) const;
   /// Writes and draws; a warning where gnuplot is missing. Adds "plot" and "report" to `result`; `text`: says what was

@@ -1,5 +1,5 @@
-// All that the program says to people goes through here: a name from a file reaches the terminal as text that is shown,
-// never as characters that steer it.
+// All that the program says to people goes through here. A name from a file reaches the terminal as shown text, never
+// as characters that steer it.
 #pragma once
 
 #include <fmt/format.h>
@@ -46,8 +46,8 @@ std::string Cell(std::string_view name);
 /// What programs read (JSON, CSV, TOML), to standard output: as it is, but to a terminal Lines().
 void PrintData(const std::string& text);
 
-/// The program's own text to standard output, at once. What cannot be written does not end the work, a terminal may be
-/// gone just before its signal comes; CheckOutput() of main.cc finds it at the end.
+/// Prints the program's own text to standard output, at once. A failed write does not end the work, as a terminal may
+/// vanish just before its signal comes. CheckOutput() of main.cc finds it at the end.
 void PrintProgress(const std::string& text);
 
 /// "lamina: error: ..." and "lamina: warning: ..." with a tone. Nothing is thrown where standard error is closed or

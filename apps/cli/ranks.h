@@ -27,11 +27,11 @@ void LeaveRanks();
 bool SpeaksForAll();
 /// What this rank is to say of an error, which all ranks or only some have come to; "": another one says it.
 std::string ErrorOfRanks(const std::string& message);
-/// After that was said: gives the launcher time to read it, and ends the job, and with it mostly this process, where
-/// others would wait for this rank.
+/// Gives the launcher time to read what was said, then ends the job where others would wait for this rank. That mostly
+/// ends this process, too.
 void EndRanks(int exit_code);
-/// For a rank with an error that the first one has, too, before they have joined: a launcher ends the job, and does not
-/// wait for what is to be said, when one of them ends.
+/// For a rank with an error that the first rank has, too, before they have joined. A launcher ends the job when one
+/// rank ends, and does not wait for what others have to say.
 void LetFirstSpeak();
 
 /// {"ranks", "by", "hosts"}; null for a process that is alone.

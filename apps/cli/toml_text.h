@@ -13,8 +13,8 @@ struct TomlProblem {
   std::string what;
 };
 
-/// The first byte that no TOML file has there: a control character but tab and line end, or a character beyond ASCII
-/// outside of strings and comments.
+/// The first byte that no TOML file has there: a control character other than tab and line end, or one beyond ASCII
+/// outside strings and comments.
 std::optional<TomlProblem> FindTomlProblem(std::string_view text);
 
 }  // namespace lamina::cli

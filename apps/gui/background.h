@@ -7,9 +7,9 @@
 
 namespace lamina::gui {
 
-/// Work runs on the background thread and returns what is to be done with its result, which runs on the interface
-/// thread unless the Background is gone by then: that waits for the piece that runs and drops the rest. Work must not
-/// throw (use Attempt) nor touch widgets.
+/// Work runs on the background thread and returns what to do with its result. That runs on the interface thread, unless
+/// the Background is gone by then: its end waits for the running piece and drops the rest. Work must neither throw (use
+/// Attempt) nor touch widgets.
 class Background {
  public:
   using Then = std::function<void()>;

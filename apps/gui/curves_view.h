@@ -32,7 +32,7 @@ class CurvesView : public QWidget {
 
   void Clear();
   void Add(const std::vector<EpochRecord>& epochs);
-  /// Of a finished run or an opened model.
+  /// Shows the curves of a finished run or an opened model.
   void Set(const History& history);
 
   /// Curves of other runs, dashed: on validation rows, or on training rows where there are no others.

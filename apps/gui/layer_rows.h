@@ -18,7 +18,7 @@ struct LayerRow {
 };
 
 /// Layers of one activation and dot synapses become `hidden` and `activation`, with `residual` where they have its
-/// blocks; any others become `layers`, with the settings' gain and threshold written into them.
+/// blocks. Others become `layers`, with the settings' gain and threshold written into them.
 void RowsToSettings(const std::vector<LayerRow>& rows, TrainSettings& settings);
 
 /// The rows of settings that a recipe has completed (Resolve). Layers that cannot be parsed give none.

@@ -27,7 +27,7 @@ class ModelStore : public QObject {
   std::shared_ptr<const Model> model() const { return model_; }
   const QString& path() const { return path_; }  // "" for one that was never saved
   bool unsaved() const { return unsaved_; }
-  /// Of the run that made it here; without epochs for a model from a file.
+  /// The history of the run that made it here; without epochs for a model from a file.
   const History& history() const { return history_; }
   /// The settings it was trained with, as far as known.
   const TrainSettings& settings() const { return settings_; }

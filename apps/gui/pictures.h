@@ -22,8 +22,8 @@ struct PictureForm {
   bool operator==(const PictureForm&) const = default;
 };
 
-/// Of a table of images, and of one whose columns but for `others` (the target) are numbers called like the pixels of a
-/// square ("p0" to "p63", "pixel1" to "pixel784"), none of them negative; `columns` are all but `others`.
+/// The form of pictures in a table of images. Also of columns of numbers, none negative, named like the pixels of a
+/// square ("p0" to "p63", "pixel1" to "pixel784"). `columns` are all but `others` (the target).
 std::optional<PictureForm> PicturesIn(const Table& table, std::span<const int64_t> others);
 
 /// The same for what a model is fed with; `columns` are its inputs.

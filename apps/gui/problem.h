@@ -16,7 +16,7 @@ struct Problem {
 };
 
 Problem ProblemOf(const Error& error);
-/// Of anything that was thrown, also a lack of memory.
+/// The problem that anything thrown describes, also a lack of memory.
 Problem ProblemOf(const std::exception_ptr& thrown);
 
 /// Runs `work`; what it throws as a Problem.

@@ -16,7 +16,7 @@ struct Project {
   QString model;  // its file; "" for none
   History history;
   std::vector<KeptRun> runs;
-  // Of a project that was read:
+  // Known after a project was read:
   QString left_out;  // what its settings say about where files are written
   QString removed;   // what they, or those of its runs, ask for that this version does not have
 };

@@ -65,9 +65,9 @@ class RunDocument : public QObject {
   /// Settings with a problem, in order, with its text.
   const std::map<std::string, QString>& problems() const { return problems_; }
 
-  /// Reads `path` in the background; then DataChanged or LoadFailed. Read again when a setting of reading changes.
-  /// Other data begin with `given` settings, else with the defaults but for the machine's; where none were open, with
-  /// the settings as they are but for those of columns.
+  /// Reads `path` in the background; then DataChanged or LoadFailed. Data is read again when a setting of reading
+  /// changes. Other data begin with `given` settings, else with the defaults but for the machine's. Where none were
+  /// open, they keep the settings except those of columns.
   void Load(const QString& path, std::optional<TrainSettings> given = {});
   bool loading() const { return loading_; }
   std::shared_ptr<const LoadedData> data() const { return data_; }

@@ -36,9 +36,9 @@ struct RunPreview : RunPlan {
   QStringList Notes() const;
 };
 
-/// PlanRun, and all validation and test rows encoded a piece at a time as the run will encode them, so that whatever
-/// would end it there is found here. `known`: counts of an earlier preview of the same data, taken where the options
-/// are the same. Throws Error.
+/// PlanRun, and all validation and test rows encoded piece by piece as the run will encode them. So whatever would end
+/// the run there is found here. `known`: counts of an earlier preview of the same data, used where the options are the
+/// same. Throws Error.
 RunPreview PreviewRun(const TrainSettings& settings, const RawData& raw,
                       const std::shared_ptr<const RowCounts>& known = nullptr);
 

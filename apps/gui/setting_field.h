@@ -24,11 +24,11 @@ class ProblemLabel : public QLabel {
   void SetProblem(const QString& text);
 };
 
-/// The editor follows from the setting's row: a check box for yes and no, a list for choices and for a column's name,
-/// else a line of text, with a menu of the columns where it names several, a dialog where it names a file or
-/// describes a column. It is out
-/// of use, with the reason as its tool tip, while the setting has no effect; a wrong one can always be put right. Of
-/// one that is left to the library it shows what that takes.
+/// The editor follows from the setting's row: a check box for yes and no; a list for choices
+/// and for a column's name; else a line of text. The line has a menu of the columns where it
+/// names several, and a dialog where it names a file or describes a column. While the setting
+/// has no effect, the editor is out of use, with the reason as its tool tip; a wrong one can
+/// always be put right. A setting that is left to the library shows what the library takes.
 class SettingField : public QWidget {
   Q_OBJECT
  public:

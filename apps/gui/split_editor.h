@@ -13,8 +13,8 @@ namespace lamina::gui {
 /// In thousandths, so that sums are exact.
 using Shares = std::array<int, 3>;
 
-/// The shares after one of them was set: training takes or gives what validation or test need; when training itself is
-/// set the other two keep their proportion, half each where both were 0. Training keeps at least one thousandth.
+/// The shares after one was set: training takes or gives what validation or test need, and keeps at least one
+/// thousandth. When training itself is set, the others keep their proportion; half each where both were 0.
 Shares LinkShares(Shares shares, int changed, int value);
 
 class SplitEditor : public QWidget {

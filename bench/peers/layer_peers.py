@@ -42,7 +42,7 @@ def wrong(layer, x, w, result, whole):
     rows = len(x)
     if result.shape != (rows, len(w)):
         return f"its shape is {result.shape}"
-    # Rounding errors of f32 sums in any order grow like sqrt(inputs) * eps * sum of |terms|; a wrong term is far beyond.
+    # Rounding errors of f32 sums grow like sqrt(inputs) * eps * sum of |terms|; a wrong term is far beyond.
     terms = numpy.abs(x[:1].astype(float) * w) if layer == "tanh(dot)" else numpy.abs(x[:1].astype(float) - w)
     scale = numpy.sqrt((terms ** 2).sum(axis=1)).max() if layer == "L2" else terms.sum(axis=1).max()
     tolerance = 4 * math.sqrt(x.shape[1]) * numpy.finfo(numpy.float32).eps * scale
@@ -58,7 +58,7 @@ def wrong(layer, x, w, result, whole):
 
 
 def torch_peers(layer, x, w, threads):
-    # A PyTorch built for NumPy 1 says at length that it cannot do from_numpy() and numpy() beside NumPy 2. dlpack works.
+    # With NumPy 2, a PyTorch built for NumPy 1 says at length that it lacks from_numpy() and numpy(). dlpack works.
     with silence():
         import torch
         torch.set_num_threads(threads)

@@ -1,5 +1,5 @@
-// What the rest of the library calls of backend cuda, which is not linked with it: kernels for two kinds of GPU are
-// three times as large as everything else.
+// What the rest of the library calls of backend cuda. The backend is not linked with it, as kernels for two kinds of
+// GPU are three times as large as everything else.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct CudaFunctions {
 std::string CudaInterface();
 
 /// What was found, once a process: linked with the program (lamina::cuda of the CMake package), or else the plug-in
-/// lamina_cuda.so, where the variable says, beside the program or the library, in lib/lamina, or in the Python package
-/// lamina_cuda. `functions` is null where there is none; then `reason` says what to do. Thread-safe.
+/// lamina_cuda.so. It is where the variable says, beside the program or library, in lib/lamina, or in the Python
+/// package lamina_cuda. `functions` is null where there is none; `reason` then says what to do. Thread-safe.
 struct FoundCuda {
   const CudaFunctions* functions = nullptr;
   std::string reason;

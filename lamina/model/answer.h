@@ -41,8 +41,8 @@ struct LeftOut {
 
   /// "line 3, column 'size'".
   std::string Where() const;
-  /// "2 of 40 rows have no answer: a value is missing, the first in line 3, column 'size'", with `what` of the rows; ""
-  /// if there is none.
+  /// A note such as "2 of 40 rows have no answer: a value is missing, the first in line 3, column 'size'". `what`
+  /// replaces "rows"; "" if there is none.
   std::string Note(int64_t all_rows, const std::string& what) const;
 };
 
@@ -70,16 +70,16 @@ struct Answers {
   std::vector<int64_t> scored_rows;      // which of the table those are
 
   bool has_answer(int64_t row) const;
-  /// What there is to be known of the answers, in sentences: how the file was read, values that are unseen, odd, filled
-  /// in or far outside, and rows without an answer.
+  /// Notes on the answers, in sentences. They tell how the file was read, which values are unseen, odd, filled in or
+  /// far outside, and which rows have no answer.
   std::vector<std::string> Notes() const;
 };
 
 /// Throws Error(kBadModel) for a network that is not fed from raw rows.
 void RequireRawRows(const Model& model);
 
-/// Reads what `path` names for this model: columns that the model knows as text are read so; of a folder of IDX files
-/// the rows of `part`, "test" or "train". Throws Error; kBadModel for a network that is not fed from raw rows.
+/// Reads what `path` names for this model; columns that it knows as text are read so. A folder of IDX files gives the
+/// rows of `part`, "test" or "train". Throws Error; kBadModel for a network not fed from raw rows.
 Table ReadTableFor(const Model& model, const std::string& path, ReadOptions options = {},
                    const std::string& part = "test");
 

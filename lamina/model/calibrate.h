@@ -1,5 +1,5 @@
-// Temperature scaling (Guo et al., 2017): one number, fitted to rows that the network has not learnt from, by which
-// what goes into its softmax or sigmoid is divided. It is folded into the last layer: whatever reads the model has it.
+// Temperature scaling (Guo et al., 2017): the input of the softmax or sigmoid is divided by one number. It is fitted to
+// rows that the network has not learned from, and folded into the last layer: all that read the model have it.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-/// `text` of file `source` as JSON. Throws Error(kBadModel) where it is none, or nested deeper than any file of lamina
-/// (values of nlohmann::json are copied and printed recursively: a million brackets would overflow the stack).
+/// `text` of file `source` as JSON. Throws Error(kBadModel) for what is no JSON, or nested deeper than any file of
+/// lamina. nlohmann copies and prints values recursively: a million brackets would overflow the stack.
 nlohmann::json ParseUntrustedJson(std::string_view text, const std::string& source);
 
 /// `node`, an object, with a checksum of all that it says, under the key "crc32".

@@ -17,10 +17,10 @@ struct EnsembleChoice {
   double alone = 0;             // the least of one network
 };
 
-/// Ensemble selection (Caruana, Niculescu-Mizil, Crew and Ksikes 2004): again and again the network is added, one may
-/// be more than once, whose addition leaves the least loss of the mean answer; the shortest row of them with the least
-/// loss is kept. `answers`: of each network to the same rows (rows × outputs, one type); at most `most` different ones;
-/// of equal losses that of lower index, `rounds` times. A loss that is NaN is the worst.
+/// Ensemble selection (Caruana, Niculescu-Mizil, Crew and Ksikes 2004). `rounds` times it adds the network that leaves
+/// the least loss of the mean answer; one may be added more than once. It keeps the shortest prefix with the least
+/// loss. `answers`: each network's, to the same rows (rows × outputs, one type). At most `most` different networks are
+/// taken; of equal losses the lower index. A loss that is NaN is the worst.
 EnsembleChoice ChooseEnsemble(std::span<const Matrix> answers, int64_t most,
                               const std::function<double(const Matrix&)>& loss_of, int rounds = 50);
 

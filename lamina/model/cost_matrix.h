@@ -14,7 +14,7 @@ struct CostMatrix {
   std::vector<std::vector<double>> costs;  // [true class][predicted class]
 
   bool empty() const { return classes.empty(); }
-  /// "kddcup99", or a CSV file: the header's first field is free, the others name the predicted classes; a line is a
+  /// "kddcup99", or a CSV file. Its header names the predicted classes behind a first field that is free. A line is a
   /// true class and its costs. Throws Error.
   static CostMatrix Read(const std::string& name_or_path);
   /// The file that Read() reads, "" for a name.

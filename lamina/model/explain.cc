@@ -225,8 +225,8 @@ Dependence PartialDependence(const ExplainedRows& rows, const std::string& name)
 
 namespace {
 
-// Random orders of the columns, each walked once from its background row and once, turned round, from the same row:
-// features in which a column a step becomes the explained row's.
+// Random orders of the columns. Each is walked from its background row, and reversed from the same row; each step sets
+// one column's features to the explained row's.
 struct Walks {
   Walks(size_t columns, int64_t pairs, const Matrix& data)
       : length(static_cast<int64_t>(columns) + 1),

@@ -1,4 +1,4 @@
-// What a model's answers depend on, column by column as the table has them: permutation importance (Breiman, 2001),
+// What a model's answers depend on, column by column of the table. It has permutation importance (Breiman, 2001),
 // partial dependence (Friedman, 2001) and Shapley values by sampled permutations (Štrumbelj and Kononenko, 2014).
 #pragma once
 
@@ -35,8 +35,8 @@ struct Importance {
   double value = 0;                       // of the rows as they are; the mean over several targets
   std::vector<ColumnImportance> columns;  // the most important first
 };
-/// How much each input column of the table counts in the distances of a kernel machine, the largest 1: what it has
-/// learned, at no cost. Of a column of several inputs that of the one that counts most. Empty for other models.
+/// How much each input column counts in the distances of a kernel machine, the largest 1; this was learned and costs
+/// nothing. A column of several inputs has that of its largest. Empty for other models.
 std::vector<double> LearnedWeights(const Model& model);
 /// What shuffling is judged by where nobody says: log loss of probabilities, accuracy of other classes, RMSE of
 /// numbers.
@@ -78,7 +78,7 @@ struct ShapleyOptions {
   int64_t samples = 100;  // pairs of a permutation and its reverse, each with a background row
   uint64_t seed = 1;
 };
-/// Of rows.data row `index`, against all of them as the background.
+/// Shapley values of rows.data row `index`, against all of them as the background.
 Explanation ShapleyValues(const ExplainedRows& rows, int64_t index, const ShapleyOptions& options);
 
 /// Names of the outputs: classes, or targets.

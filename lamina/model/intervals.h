@@ -1,5 +1,5 @@
-// Intervals around the answers of a regression that hold a share of the true values: split conformal prediction (Lei et
-// al., 2018) by the distances of answers to truth on rows that the model has not learnt from.
+// Intervals around the answers of a regression that hold a share of the true values. This is split conformal prediction
+// (Lei et al., 2018) by the errors on rows that the model has not learned from.
 #pragma once
 
 #include <cstdint>

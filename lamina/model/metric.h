@@ -21,15 +21,15 @@ std::vector<std::string> MetricNames();
 /// A metric with its argument: "rmse", "pinball:0.9".
 class Metric {
  public:
-  /// Throws Error(kInvalidArgument), naming `setting`, for a name that is none (with the nearest), and for an argument
-  /// that is not between 0 and 1 or that the metric does not take.
+  /// Throws Error(kInvalidArgument), naming `setting`, for an unknown name (with the nearest). Also for an argument
+  /// that is not between 0 and 1, or that the metric does not take.
   static Metric Parse(const std::string& text, const std::string& setting = "metrics");
 
   const MetricRow& row() const { return *row_; }
   std::string Text() const;
   /// For people: "AUC", "pinball loss (0.9)".
   std::string Title() const;
-  /// Of rows that count once each. NaN where WhyUndefined() says why.
+  /// The metric over rows that count once each. NaN where WhyUndefined() says why.
   double Measure(const ScoredRows& rows) const;
   double Measure(const ScoredRows& rows, std::span<const double> weights) const {
     return row_->measure(rows, weights, ArgumentOn(rows));

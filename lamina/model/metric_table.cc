@@ -88,8 +88,8 @@ double Matthews(const ScoredRows& rows, Weights weights, double) {
              : 0;
 }
 
-// Mean over the classes that have rows, and others beside them, of the area of each against the others; of two classes
-// that of the second. Area::Add(positive weight, negative weight) is called for every group of equal scores, the
+// Mean over the classes, where they and others have rows, of the area of each against the others. With two classes it
+// is that of the second. Area::Add(positive weight, negative weight) is called for every group of equal scores, the
 // highest first.
 template <class Area>
 double MeanOfRankings(const ScoredRows& rows, Weights weights, double) {
@@ -118,7 +118,7 @@ double MeanOfRankings(const ScoredRows& rows, Weights weights, double) {
   return defined == 0 ? kNaN : sum / static_cast<double>(defined);
 }
 
-// Of a positive row and a negative one, how often the positive one has the higher score; equal ones count half.
+// How often the positive row of a pair has a higher score than the negative; equal ones count half.
 struct RocArea {
   void Add(double positive, double negative) {
     area += negative * (positives + positive / 2);
@@ -173,8 +173,8 @@ double BrierScore(const ScoredRows& rows, Weights weights, double) {
          });
 }
 
-// Guo et al., 2017: rows in bins of equal width by the probability of what is predicted; the mean distance of that to
-// the share that is right.
+// Guo et al., 2017: rows in bins of equal width by the probability of the predicted class. The error is the mean
+// distance between that and the share that is right.
 double CalibrationError(const ScoredRows& rows, Weights weights, double) {
   double gaps[kCalibrationBins] = {};
   for (size_t i = 0; i < rows.labels.size(); ++i) {

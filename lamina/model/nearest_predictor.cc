@@ -18,8 +18,8 @@ struct NearRow {
 
 int64_t ToLines(int64_t size_bytes) { return (size_bytes + 63) / 64 * 64; }
 
-// Rows are added up to where they are read in panels: there a sum runs in the order of the inputs, as in the tiles that
-// compare whole tables.
+// Rows are padded to this number where they are read in panels. A sum then runs in the order of the inputs, as in the
+// tiles that compare whole tables.
 int64_t WholeVectors(int64_t rows, DType dtype) {
   return std::max(rows, cpu::kLeastRowVectors * 64 / DTypeSize_bytes(dtype));
 }

@@ -19,9 +19,9 @@ class NearestPredictor {
   /// For PredictAt(), 64-byte aligned.
   int64_t scratch_bytes() const { return scratch_bytes_; }
 
-  /// y (outputs elements of the network's type) = the mean of the targets of the k rows nearest to x, of equally near
-  /// ones those of lower index: the answers of NearestRows(), to the bit. NaN where fewer than k distances are finite.
-  /// Allocates nothing.
+  /// y (outputs elements of the network's type) = the mean of the targets of the k rows nearest to x; of equally near
+  /// ones, the lower index. These are the answers of NearestRows(), to the bit. NaN where fewer than k distances are
+  /// finite. Allocates nothing.
   void PredictAt(const void* x, void* y, void* scratch) const noexcept;
 
  private:

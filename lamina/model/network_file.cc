@@ -126,7 +126,7 @@ void RequireTensors(const SafetensorsFile& file, const json& node, const std::st
   }
 }
 
-// Of rows × cols elements; cols 0: a vector of `rows`. `positive`: above 0, too.
+// For rows × cols elements; cols 0: a vector of `rows`. `positive`: they must be above 0, too.
 void RequireFinite(const std::string& name, const void* data, DType dtype, int64_t rows, int64_t cols, bool positive) {
   DispatchFloat(dtype, [&]<class T>(T) {
     const T* numbers = static_cast<const T*>(data);

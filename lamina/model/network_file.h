@@ -29,8 +29,8 @@ struct TensorsOfNetworks {
 /// on (SaveModel in model/model.h). Throws Error(kUnsupported) as StoreLayer().
 void AddTensors(const Network& network, WeightStorage storage, const std::string& prefix, TensorsOfNetworks& tensors);
 
-/// The network of `node` with its tensors. Throws Error(kBadModel) where the file does not hold what the layers claim,
-/// before any memory is taken for them, and nlohmann's exceptions where the JSON is wrong.
+/// The network of `node` with its tensors. Throws Error(kBadModel), before it takes memory, where the file lacks what
+/// the layers claim. Throws nlohmann's exceptions where the JSON is wrong.
 Network ReadNetwork(const SafetensorsFile& file, const nlohmann::json& node, const std::string& prefix,
                     std::span<const Activation> custom);
 

@@ -10,7 +10,7 @@
 namespace lamina {
 
 /// Adds the graph's inputs (numbers as one matrix, every text column by its name) and what the preprocessor does to
-/// them; returns the value of `dtype` that the first layer takes. The names of text columns go to `taken`. Throws
+/// them. Returns the value of `dtype` that the first layer takes. The names of text columns go to `taken`. Throws
 /// Error(kUnsupported) for what ONNX has no operators for.
 std::string InputsInGraph(OnnxGraph& graph, const Preprocessor& preprocessor, DType dtype,
                           std::set<std::string>& taken);

@@ -22,8 +22,8 @@ struct PredictionColumns {
 /// Names of the columns: the prediction(s), then those of `columns`.
 std::vector<std::string> PredictionNames(const Model& model, const PredictionColumns& columns);
 
-/// The outputs of one row of PredictRows() per class: a single output y is y for the second class and, mirrored at the
-/// threshold, 1 - y (or -y) for the first.
+/// The outputs of one row of PredictRows() per class. A single output y is y for the second class; mirrored at the
+/// threshold, 1 - y (or -y), it is the first's.
 std::vector<double> ClassOutputs(const Model& model, const double* outputs);
 
 /// Columns of the table that was asked, to stand before the answers as its file has them.

@@ -1,5 +1,5 @@
-// Rows of plain numbers to the inputs of a network, one at a time and without allocation: what BoundTable::Encode
-// does to a table, for programs that have no table.
+// Rows of plain numbers to the inputs of a network, one at a time and without allocation. It does what
+// BoundTable::Encode does to a table, for programs that have none.
 #pragma once
 
 #include <cstdint>

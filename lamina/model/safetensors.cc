@@ -105,7 +105,7 @@ void RequireExactCover(const std::string& source, const std::map<std::string, Te
   }
 }
 
-// Of metadata and tensors, whatever the order and the spaces of the header.
+// The checksum covers metadata and tensors, whatever the order and the spaces of the header.
 constexpr const char* kChecksumKey = "crc32";
 
 std::string ChecksumText(const std::map<std::string, std::string>& metadata,

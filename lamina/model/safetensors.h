@@ -18,8 +18,8 @@ struct TensorView {
   int64_t element_count() const;
 };
 
-/// A parsed file. Nothing is executed and nothing is trusted: every length, offset and shape is checked on reading, and
-/// the checksum of metadata and tensors (metadata "crc32") where there is one, as in all files that lamina writes.
+/// A parsed file. Nothing is executed and nothing is trusted: reading checks every length, offset and shape. It also
+/// checks the checksum of metadata and tensors (metadata "crc32"); all files that lamina writes have one.
 class SafetensorsFile {
  public:
   SafetensorsFile() = default;

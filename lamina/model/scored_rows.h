@@ -10,7 +10,7 @@
 
 namespace lamina {
 
-/// One target. Of classes: labels, predicted and scores; of values: truth and answers.
+/// Rows of one target. Classes have labels, predicted and scores; values have truth and answers.
 struct ScoredRows {
   std::string target;
   int64_t classes = 0;             // 0: values

@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-/// A sentence where `data` is the file that the model was trained on, with what to expect of new rows: "the model was
-/// trained on rows of houses.csv: on rows that are new to it expect the R² of its test rows, 0.91200". Else "".
+/// A sentence where `data` is the file that the model was trained on, "" elsewhere. It says what to expect of new rows,
+/// by the test rows' result, such as an R² of 0.91200.
 std::string NoteOnTrainingRows(const Model& model, const std::string& data);
 
 }  // namespace lamina

@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-/// Of panels that hold the lower triangle, where element (i, j <= i) stands. Panel p has columns 0 to 32 p + 31.
+/// The place of element (i, j <= i) in panels that hold the lower triangle. Panel p has columns 0 to 32 p + 31.
 inline int64_t TrianglePlace(int64_t i, int64_t j) {
   const int64_t p = i / cpu::kPanelRows;
   return cpu::kPanelRows * (cpu::kPanelRows * p * (p + 1) / 2 + j) + i % cpu::kPanelRows;

@@ -87,8 +87,8 @@ Matrix ClusterStarts::Choose(Matrix sample, const Backend& backend) {
   return TakeRows(rows, chosen);
 }
 
-// The row where the sum of distances passes a random share of it; where all that is left are rows like those chosen,
-// the first that is not one of them. The rank that has the row finds it.
+// The row where the sum of distances passes a random share of it. If only rows like those chosen are left, the first
+// that is not one of them. The rank that has the row finds it.
 int64_t ClusterStarts::DrawByDistance(const RowShards& shards, const std::vector<double>& distances,
                                       const std::vector<int64_t>& chosen) {
   const std::vector<double> sums = shards.SumsOf(distances);

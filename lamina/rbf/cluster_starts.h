@@ -13,7 +13,7 @@ namespace lamina {
 /// number of ranks.
 class ClusterStarts {
  public:
-  /// Of `rows` rows; count, kind, start, seed, shards and ranks of `options` are read, which must outlive it.
+  /// Starts among `rows` rows. Reads count, kind, start, seed, shards and ranks of `options`, which must outlive it.
   ClusterStarts(int64_t rows, const ClusterOptions& options);
 
   /// Ascending for plusplus, of which a sample is; for rows, the centres themselves.

@@ -1,5 +1,5 @@
-// Lloyd's iterations over shards of rows. Of k-medians, whose middles are no sums, every rank finds those of some
-// centres, by rows that all ranks can read: docs/decisions/0039-clusters-over-ranks.md.
+// Lloyd's iterations over shards of rows. Medians are no sums, so every rank finds those of some centers, by rows that
+// all ranks can read: docs/decisions/0039-clusters-over-ranks.md.
 #include "lamina/rbf/clusters.h"
 
 #include <fmt/format.h>
@@ -116,7 +116,7 @@ class Clustering {
     int64_t centre;
   };
 
-  // Of this rank's rows, of centres that have others: the first of them; none where there is none.
+  // This rank's farthest row of each center that has other rows; the first of equals, none where there is none.
   std::vector<Farthest> FarthestOf(const Assignment& assignment, const std::vector<int64_t>& sizes) const {
     std::vector<Farthest> farthest;
     for (size_t i = 0; i < assignment.distance.size(); ++i) {
@@ -184,7 +184,7 @@ class Clustering {
     return some.shards.Gather(medians);
   }
 
-  // Of every column; 0 where there are no rows.
+  // Appends the median of every column; 0 where there are no rows.
   static void AppendMedians(const Matrix& rows, std::vector<double>& medians) {
     std::vector<double> values(static_cast<size_t>(rows.rows()));
     DispatchFloat(rows.dtype(), [&]<class T>(T) {

@@ -22,9 +22,9 @@ enum class ClusterKind { kMeans, kMedians };
 inline constexpr Named<ClusterKind> kClusterKinds[] = {{"k-means", ClusterKind::kMeans},
                                                        {"k-medians", ClusterKind::kMedians}};
 
-/// Where centres start: drawn one after the other with a chance in proportion to the distance from those before
-/// (k-means++, Arthur and Vassilvitskii 2007; of k-medians by its own distance), among at most 32 rows a centre and
-/// 1,024 more; or any rows, all different.
+/// Where centers start. kPlusPlus draws one after the other, with a chance in proportion to the distance from those
+/// before (k-means++, Arthur and Vassilvitskii 2007; k-medians use their own distance). It draws among at most 32 rows
+/// a center and 1,024 more. kRows takes any rows, all different.
 enum class ClusterStart { kPlusPlus, kRows };
 inline constexpr Named<ClusterStart> kClusterStarts[] = {{"plusplus", ClusterStart::kPlusPlus},
                                                          {"rows", ClusterStart::kRows}};
@@ -50,11 +50,11 @@ struct Clusters {
   bool complete = false;  // false: stopped
 };
 
-/// Rows in f32 or f64, which need not be in memory; the nearest centres are found by NearestRows(), equally near ones
-/// by lower index. A centre without rows takes the row that is farthest from its own. With a batch, centres move
-/// towards the mean or median of their rows in it by the share of these in all their rows so far (Sculley 2010). The
-/// same bits for every number of threads, and of ranks. Throws Error(kInvalidArgument) for integers, for more centres
-/// than rows and for more ranks than shards, and as NearestRows(). Collective.
+/// Rows in f32 or f64, which need not be in memory. NearestRows() finds the nearest centers; of equally near ones, the
+/// lower index wins. A centre without rows takes the row that is farthest from its own. With a batch, a center moves
+/// toward the mean or median of its rows in it, by their share in all its rows so far (Sculley 2010). The same bits for
+/// every number of threads and ranks. Throws Error(kInvalidArgument) for integers, for more centers than rows and for
+/// more ranks than shards, and as NearestRows(). Collective.
 Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Backend& backend);
 
 // What they are made of.

@@ -19,9 +19,9 @@ namespace lamina {
 
 class Communicator;  // cluster/communicator.h
 
-/// How hidden weights of dot neurons are drawn: uniform in [-1, 1], as they are or rounded to so many bits (levels from
-/// -1 to 1, an odd number of them), or signs alone. Distances have centres instead: rows, all different while there are
-/// enough of them.
+/// How hidden weights of dot neurons are drawn: uniform in [-1, 1], as they are, as signs alone, or rounded to that
+/// many bits. The latter has an odd number of levels from -1 to 1. Distances have centers instead: rows, all different
+/// while there are enough of them.
 enum class HiddenWeights { kUniform, kSigns, kTwoBits, kEightBits };
 
 inline constexpr Named<HiddenWeights> kHiddenWeights[] = {{"uniform", HiddenWeights::kUniform},
@@ -33,9 +33,9 @@ inline constexpr Named<HiddenWeights> kHiddenWeights[] = {{"uniform", HiddenWeig
 /// all sizes; the bias of dot neurons, where they have one, is drawn like their weights.
 Network DrawElm(const LayerSpec& hidden, int64_t outputs, HiddenWeights weights, ConstMatrixView rows, uint64_t seed);
 
-/// Sums over rows from which the output weights follow: H'H and H'T of the hidden activations H and the targets T, in
-/// f64 from blocks of rows, so that rows need not be in memory at once, and rows that come later are added like the
-/// first (sequential ELM). Takes 8 bytes for every pair of hidden neurons.
+/// Sums over rows from which the output weights follow: H'H and H'T of the hidden activations H and the targets T. They
+/// are f64, from blocks of rows: rows need not be in memory at once, and later rows are added like the first
+/// (sequential ELM). Takes 8 bytes for every pair of hidden neurons.
 class ElmSums {
  public:
   /// The hidden layer is that of `network`, which and `backend` must outlive it. `precision`: of the products of H.
@@ -55,7 +55,7 @@ class ElmSums {
   void Solve(double c, Network& network) const;
 
   /// The C whose answers to the given rows are best where each is left out of what taught them; the rows are among
-  /// those added. Of powers of the square root of 10 around the mean of H'H's diagonal.
+  /// those added. Candidates are powers of the square root of 10 around the mean of H'H's diagonal.
   double ChooseC(ConstMatrixView rows, ConstMatrixView targets, std::span<const double> weights = {}) const;
 
  private:

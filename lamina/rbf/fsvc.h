@@ -1,5 +1,5 @@
-// The fast and the super fast support vector classifier of R. and I. Dogaru (FSVC 2007, SFSVC 2016): networks of two
-// layers whose centres one pass over the rows finds.
+// The fast and the super fast support vector classifier of R. and I. Dogaru (FSVC 2007, SFSVC 2016). They are networks
+// of two layers whose centers one pass over the rows finds.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct FsvcOptions {
   NoveltyOptions novelty;
   /// Centres are found class by class, and stand so (SFSVC); else among all rows (FSVC).
   bool by_class = false;
-  /// Of the output weights' tuning by least mean squares; 0: they stay as they start.
+  /// The rate of the output weights' tuning by least mean squares; 0: they stay as they start.
   double learning_rate = 0;
   int64_t epochs = 1;  // of the tuning
 };
@@ -30,10 +30,10 @@ struct FsvcResult {
 };
 
 /// The network SYNAPSE-ACTIVATION:centres,dot-identity-nobias:classes for rows with a label from 0 to classes - 1. Each
-/// centre votes for its class; with a learning rate, every epoch takes the rows in their order and moves the output
-/// weights W by rate (t - W y) y', t being 1 for the class of the row and 0 for the others. The class of an answer is
-/// its largest number, the lower class where two are equal. Throws Error(kInvalidArgument): options as FindCentres(), a
-/// class without a row, a row without a class, and every row a centre (with the radius to try).
+/// center votes for its class. With a learning rate, every epoch takes the rows in their order and moves the output
+/// weights W by rate (t - W y) y'; t is 1 for the class of the row, else 0. The largest number of an answer is its
+/// class; of equal ones, the lower class. Throws Error(kInvalidArgument): options as FindCentres(), a class without a
+/// row, a row without a class, and every row a center (with the radius to try).
 FsvcResult TrainFsvc(const Dataset& train, int64_t classes, const FsvcOptions& options, const Backend& backend);
 
 /// The first class that no neuron of the hidden layer answers for, so that it is never the answer; -1: each has one.

@@ -1,5 +1,5 @@
-// Kernel machines: RBF neurons at every training row whose output weights are solved for, with learned weights of the
-// columns (recursive feature machines, Radhakrishnan et al. 2024), chosen by errors of rows left out.
+// Kernel machines: RBF neurons at every training row, output weights that are solved for, and learned weights of the
+// columns (recursive feature machines, Radhakrishnan et al. 2024). Errors of rows left out choose them.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct KernelChoices {
   bool absolute = false;
   std::vector<double> ridges{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0};
   int rounds = 3;  // in which s is learned; 0: it stays
-  /// Whether every scale and ridge of a round is tried, else those on ways downhill: in the first round of the ridge
-  /// for every scale, in others from the best of the round before.
+  /// Whether every scale and ridge of a round is tried. Else only those downhill: in the first round of the ridge for
+  /// every scale, in others from the best of the round before.
   bool all = false;
   /// Whether s is a matrix: that of the products of slopes along two columns each. For p = 2 alone.
   bool full = false;
@@ -61,7 +61,7 @@ struct KernelMachine {
   double jitter = 0;  // what had to be added to a ridge that left the matrix indefinite
   int round = 0;
   int64_t tried = 0;  // matrices solved
-  /// One a column. Of KernelChoices::full columns × columns, row by row: rows times it take the place of weighed ones.
+  /// One a column. KernelChoices::full: columns × columns, row by row; rows times it take the place of weighed ones.
   std::vector<double> feature_weights;
   Matrix alpha;      // rows × outputs, f64
   Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out; NaN: not asked about
@@ -85,17 +85,17 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool 
 KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                                  const KernelMachineOptions& options);
 
-/// Alpha (centres × outputs) of `chosen` that makes least the sum over rows of weight (y - K(x, centres) alpha)^2 plus
-/// ridge alpha' K(centres, centres) alpha: with all rows as centres what SolveKernelMachine() finds. `centres`: rows of
-/// x, ascending. Memory grows with the square of the centres, time with the rows. Throws as FitKernelMachine().
+/// Alpha (centres × outputs) of `chosen` that minimizes the sum over rows of weight (y - K(x, centres) alpha)^2 plus
+/// ridge alpha' K(centres, centres) alpha. If all rows are centers, it is SolveKernelMachine()'s. `centres`: rows of x,
+/// ascending. Memory grows with the square of the centers, time with the rows. Throws as FitKernelMachine().
 KernelMachine SolveByCentres(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& centres,
                              const KernelMachine& chosen, const KernelMachineOptions& options);
 
 /// How much each column counts in distances: `weights`, or of a matrix the lengths of its rows beside the longest.
 std::vector<double> WeightsAlongColumns(const std::vector<double>& weights, int64_t columns);
 
-/// The mean over rows of the square of the answer's slope along each column of x, summed over outputs: of alpha (rows ×
-/// outputs) with s = feature_weights, one a column. A row has no slope towards itself.
+/// The mean over rows of the squared slope of the answers along each column of x, summed over outputs. alpha is rows ×
+/// outputs; s = feature_weights, one a column. A row has no slope toward itself.
 std::vector<double> MeanSquaredSlopes(ConstMatrixView x, const KernelMachine& machine, int threads);
 
 }  // namespace lamina

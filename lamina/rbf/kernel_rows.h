@@ -20,7 +20,7 @@ class KernelRows {
   cpu::ColumnRows columns() const { return {by_column_.As<double>().data(), stride_, rows_, width_}; }
   /// From row i to each of the first `count` rows.
   void Distances(int64_t i, int64_t count, double* out) const;
-  /// Of rows 32 p to 32 p + 31 to all rows up to these, as a panel of a triangle has them (cholesky.h).
+  /// Distances from rows 32 p to 32 p + 31 to all rows up to these, as a panel of a triangle (cholesky.h).
   void PanelOfDistances(int64_t p, double* out) const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// a = Q T Q' of a symmetric matrix, T tridiagonal (Householder): with it (a + ridge I) x = b costs as much as b is
-/// long, whatever the ridge.
+/// a = Q T Q' for a symmetric matrix a, with T tridiagonal (Householder). It makes (a + ridge I) x = b cost as much as
+/// b is long, whatever the ridge.
 class Tridiagonal {
  public:
   /// `a` is n × n in f64, both triangles; it is used up. 4 n^3 operations, bound by memory from some 1,000 on.
@@ -36,15 +36,15 @@ class Tridiagonal {
   Matrix basis_;
 };
 
-/// Which of `ridges` leaves the least sum of squares: of rows of hidden activations h (f64, rows × n) and targets (f64,
-/// rows × outputs), each answered by what all other rows would have taught, where a = sum of h h' and b = sum of h t'
-/// (n × outputs) are over all rows that teach: r / (1 - h' (a + ridge I)^-1 h), r being the row's error as taught.
-/// -1 where none of them makes a positive matrix.
+/// Which of `ridges` leaves the least sum of squares when each row is answered by what all other rows would teach. Rows
+/// are hidden activations h (f64, rows × n) and targets (f64, rows × outputs). Sums over all teaching rows are a = sum
+/// of h h' and b = sum of h t' (n × outputs). An error is r / (1 - h' (a + ridge I)^-1 h), r being the row's error as
+/// taught. -1 where no ridge makes a positive matrix.
 int64_t BestRidge(const Tridiagonal& a, ConstMatrixView b, ConstMatrixView h, ConstMatrixView targets,
                   const std::vector<double>& ridges, const Backend& backend);
 
-/// The same from a = h h' (rows × rows) of all rows, where those are fewer than hidden neurons: x / (a + ridge
-/// I)^-1[i][i] with x = (a + ridge I)^-1 t.
+/// The same from a = h h' (rows × rows) of all rows, where they are fewer than hidden neurons. An error is x / (a +
+/// ridge I)^-1[i][i] with x = (a + ridge I)^-1 t.
 int64_t BestRidgeOfRows(const Tridiagonal& a, ConstMatrixView targets, const std::vector<double>& ridges);
 
 }  // namespace lamina

@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// Candidates (rows of x), the one that answers need most first: the last is the one whose loss makes the sum of
-/// SolveByCentres() grow least, the one before it the next when that is gone, and so on.
+/// Candidates (rows of x), the most needed first. Dropping the last one makes the sum of SolveByCentres() grow least;
+/// once it is gone, so does dropping the one before it, and so on.
 std::vector<int64_t> CentresByNeed(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& candidates,
                                    const KernelMachine& chosen, const KernelMachineOptions& options);
 

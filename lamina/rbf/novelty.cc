@@ -1,6 +1,6 @@
-// The novelty pass in blocks. A block of rows meets all centres so far, part by part, and rows whose sums are large
-// enough leave. Those that remain, few once there are centres, are decided in groups: a group meets the centres that
-// the block has brought, then its rows one another.
+// The novelty pass in blocks. A block of rows meets all centers so far, part by part; rows with large enough sums
+// leave. Once there are centers, few rows remain. They are decided in groups: a group meets the centers that the block
+// has brought, then its rows meet one another.
 #include "lamina/rbf/novelty.h"
 
 #include <fmt/format.h>

@@ -35,11 +35,11 @@ struct NoveltyResult {
   int64_t pairs_computed = 0;    // that were: a row whose sum is large enough is not looked at any more
 };
 
-/// One pass over the rows in their order. The first is a centre; row i becomes one where the sum over the centres so
-/// far of activation(distance(row i, centre)) is below `overlap` (Dogaru 2007). Blocks of rows meet the centres so far
-/// in one layer, and one another only as far as they may still become centres. Every activation is rounded to a
-/// multiple of 2^-40 (in f32 far below its own rounding), so that sums are exact and the result does not depend on
-/// their order: it is that of the loop over single rows, for every number of threads. Throws Error(kInvalidArgument)
+/// One pass over the rows in their order; the first is a center. Row i becomes one where the sum of
+/// activation(distance(row i, centre)) over the centers so far is below `overlap` (Dogaru 2007). Blocks of rows meet
+/// the centers so far in one layer, and one another only as far as they may still become centers. Every activation is
+/// rounded to a multiple of 2^-40, in f32 far below its own rounding. Sums are so exact, and the result does not depend
+/// on their order: it is that of the loop over single rows, for every number of threads. Throws Error(kInvalidArgument)
 /// for another activation or overlap, Error(kUnsupported) with the backend's reason.
 NoveltyResult FindCentres(ConstMatrixView rows, const NoveltyOptions& options, const Backend& backend);
 

@@ -1,5 +1,5 @@
-// Kernel machines with fewer neurons: those that answers need least are dropped one by one, and rows that had no part
-// in it say how many may go.
+// Kernel machines with fewer neurons. Those that answers need least are dropped one by one; rows that had no part in it
+// say how many may go.
 #pragma once
 
 #include <cstdint>

@@ -102,8 +102,8 @@ class RadiusFinder {
     }
   }
 
-  // Share of the validation rows that are right, and of the training rows by the networks of the others where there are
-  // folds; none where a fold has too many centres.
+  // The share of the validation rows that are right. With folds, also of the training rows by the networks of the
+  // others; none where a fold has too many centers.
   std::optional<double> Judge(const Network& network) const {
     const auto rows_right = [&](const Network& answering, const Dataset& rows) {
       return AccuracyOf(answering, rows, backend_) * static_cast<double>(rows.size());

@@ -23,11 +23,11 @@ struct RadiusSearch {
   bool complete = false;            // false: stopped
 };
 
-/// The radius that answers `validation` best: from a large one by halves, then between the best one's neighbours; with
-/// `any_overlap` then also with other overlaps than that of `options`. Networks have centres from 1 % of the rows to
-/// 60 % of few rows, 10 % of many. The radius in `options` is not looked at. Fewer than 2,000 validation rows decide
-/// together with the training rows, each third answered by what the others make. Without validation rows every fifth
-/// training row is one, where the others have every class; else all are.
+/// The radius that answers `validation` best: from a large one by halves, then between the best one's neighbors. With
+/// `any_overlap` it then also tries other overlaps than that of `options`, whose radius is ignored. The centers are 1 %
+/// of the rows at least; at most 60 % of few rows, 10 % of many. Fewer than 2,000 validation rows decide together with
+/// the training rows; each third of these is answered by what the others make. Without validation rows, every fifth
+/// training row is one where the others have every class; else all are.
 RadiusSearch FindRadius(const Dataset& train, const Dataset& validation, int64_t classes, FsvcOptions options,
                         bool any_overlap, const Backend& backend);
 

@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-/// A alpha = Y by conjugate gradients in f64 that begin with the factor of A in f32, which takes half the time of one
-/// in f64. The same bits for any number of threads.
+/// A alpha = Y by conjugate gradients in f64 that begin with the factor of A in f32. That takes half the time of a
+/// factor in f64. The same bits for any number of threads.
 class RefinedSolver {
  public:
   RefinedSolver(int64_t rows, int64_t outputs, int threads);

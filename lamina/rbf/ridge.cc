@@ -1,5 +1,5 @@
-// Left-looking Cholesky in blocks of columns: a block takes off the product of the columns before it, which is where
-// the time goes, has its diagonal factorised by plain loops, and the rest multiplied by the inverse of that.
+// Left-looking Cholesky in blocks of columns. A block subtracts the product of the columns before it, where the time
+// goes. Plain loops factorize its diagonal; the rest is multiplied by the inverse of that.
 #include "lamina/rbf/ridge.h"
 
 #include <algorithm>

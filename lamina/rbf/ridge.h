@@ -29,8 +29,8 @@ struct Factorisation {
   double condition = 0;    // about: the square of the ratio of the largest to the smallest pivot so far
 };
 
-/// Cholesky: the lower triangle of the symmetric f64 matrix `a` (n × n) becomes L with L L' = a; what is above its
-/// diagonal is neither read nor written. Blocks of columns, their products by `backend`.
+/// Cholesky: the lower triangle of the symmetric f64 matrix `a` (n × n) becomes L with L L' = a. What is above its
+/// diagonal is neither read nor written. `backend` computes the products of blocks of columns.
 Factorisation FactoriseCholesky(MatrixView a, const Backend& backend);
 
 /// Solves L L' x = b for the columns of `b` (n × count, f64), in place.

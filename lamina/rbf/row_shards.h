@@ -26,7 +26,7 @@ class RowShards {
   int64_t count() const { return shards_; }
   IndexRange own_shards() const { return own_; }
   IndexRange RowsOf(int64_t shard) const { return PartOf(rows_, shards_, shard); }
-  /// Of this rank.
+  /// The rows of this rank.
   IndexRange own_rows() const { return {RowsOf(own_.begin).begin, RowsOf(own_.end - 1).end}; }
 
   /// Collective: whether it is true on any rank.
@@ -61,8 +61,8 @@ struct Assignment {
   std::vector<double> distance;
 };
 
-/// Of equally near centres that of the lower index. Rows and centres in f32 or f64. Throws as NearestRows(), with the
-/// row among all of `rows`.
+/// Assigns rows to centers; of equally near ones, the lower index. Rows and centers in f32 or f64. Throws as
+/// NearestRows(), with the row among all of `rows`.
 Assignment AssignRows(RowSource& rows, const RowShards& shards, const Matrix& centres, Synapse metric,
                       const Backend& backend);
 

@@ -49,8 +49,8 @@ void Product(const Square& a, const Square& b, Square& to, int threads) {
   });
 }
 
-// Slopes of answers along the columns that `rows` have: element j of output c of row i of a chunk at j * stride_ + i *
-// outputs + c, times the root of the row's weight.
+// Slopes of answers along the columns that `rows` have, times the root of the row's weight. Element j of output c of
+// row i of a chunk is at j * stride_ + i * outputs + c.
 class ChunkOfSlopes {
  public:
   explicit ChunkOfSlopes(const AnswerSlopes& slopes)

@@ -20,17 +20,17 @@ struct AnswerSlopes {
   int threads;
 };
 
-/// The mean over rows, by their weights, of the square of the slope along each column before it was weighed, summed
-/// over outputs. Of weights that are one a column. A row has no slope towards itself.
+/// The mean over rows, by their weights, of the squared slope along each column before it was weighed. It is summed
+/// over outputs. Weights are one a column. A row has no slope toward itself.
 std::vector<double> SquaredSlopes(const AnswerSlopes& slopes);
 
 /// The next round's weights, one a column: roots of these squares, beside the largest. Empty where the answers depend
 /// on no column.
 std::vector<double> WeightsOfSlopes(const AnswerSlopes& slopes);
 
-/// The same of p = 2 and all columns together: T, columns × columns, with T T' the mean of the products of slopes along
-/// two columns each, beside the largest, and a little on the diagonal. T is a lower triangle: any other T with the same
-/// T T' gives the same distances.
+/// The same for p = 2 and all columns together: T, columns × columns, a lower triangle. T T' is the mean of the
+/// products of slopes along two columns each, relative to the largest, and a little more on the diagonal. Any other T
+/// with the same T T' gives the same distances.
 std::vector<double> MatrixOfSlopes(const AnswerSlopes& slopes);
 
 }  // namespace lamina

@@ -18,8 +18,8 @@ inline constexpr const char* kResumedKey = "resumed";
 /// (Setting::after_checkpoint): about the first one, naming all of them.
 void RequireFixedSettings(const TrainSettings& given, const Checkpoint& saved);
 
-/// Throws Error(kBadModel) where the network of `given` has more parameters than that of `saved`: a file's settings
-/// decide no memory that is more than the file's.
+/// Throws Error(kBadModel) where the network of `given` has more parameters than that of `saved`. A file's settings
+/// must not claim more memory than the file has.
 void RequireNoLargerNetwork(const ResolvedSettings& given, const Preprocessor& data, std::span<const Activation> custom,
                             const Checkpoint& saved);
 

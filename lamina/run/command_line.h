@@ -14,8 +14,8 @@ namespace lamina {
 /// "lamina train --data digits.csv.gz --hidden 64": every setting that is not the default and has an effect, quoted for
 /// a POSIX shell.
 std::string TrainCommandLine(const TrainSettings& settings);
-/// How a model was trained, by its "training": that command, of the settings it began with, and for each time that it
-/// went on with others a line "# from epoch 5 on: --epochs 50". `settings`: those it ended with.
+/// How a model was trained, by its "training": the command with its first settings. Each time it went on with others
+/// adds a line "# from epoch 5 on: --epochs 50". `settings`: those it ended with.
 std::string TrainCommandLine(const TrainSettings& settings, const nlohmann::json& training);
 
 /// " --NAME VALUE"; a list whose elements have commas of their own has its flag once for each.

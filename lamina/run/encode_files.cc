@@ -1,5 +1,5 @@
-// Rows are encoded in the order of their table, so that its columns are read piece by piece, and written each to its
-// own place in the order asked for.
+// Rows are encoded in the order of their table, so that its columns are read piece by piece. Each is written to its own
+// place in the order asked for.
 #include "lamina/run/encode_files.h"
 
 #include <fmt/format.h>
@@ -69,7 +69,7 @@ struct Checksums {
   std::vector<std::string> pieces;
 };
 
-// Of pieces [pieces.begin, pieces.end) of a file that is read piece by piece; `whole` is of those alone.
+// Checksums of pieces [pieces.begin, pieces.end) of a file that is read piece by piece; `whole` is of those alone.
 Checksums ChecksumsOf(const std::string& path, IndexRange pieces) {
   const MappedFile file(path);
   const auto content = file.content();
@@ -120,8 +120,8 @@ void MapRows(const std::string& folder, const std::string& part, IndexRange rows
   }
 }
 
-// Throws Error where the file has another number of rows, and where the pieces that hold those asked for, or the
-// header, are not as they were. Of folders without checksums of pieces: where any of it is not.
+// Throws Error where the file has another number of rows, or where the header or a piece with rows asked for has
+// changed. Folders without checksums of pieces are checked as a whole.
 void RequirePieces(const std::string& path, const json& facts, int64_t count, IndexRange rows) {
   const auto file_bytes = facts.at("bytes").get<int64_t>();
   const auto require = [&](IndexRange pieces) {

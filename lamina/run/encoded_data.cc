@@ -111,7 +111,7 @@ EncodeReport ReportFrom(const json& node) {
   return report;
 }
 
-// Of training and validation rows, by what the manifest says of their files.
+// The fingerprint of training and validation rows, by what the manifest says of their files.
 uint64_t FingerprintOf(const json& parts) {
   uint64_t hash = kHashStart;
   for (const char* part : {"train", "validation"}) {

@@ -1,5 +1,5 @@
-// Encoded data in a folder: rows as numbers in .npy files, with how they were made of which files, so that training
-// need not read and encode them again, nor have all of them in memory.
+// Encoded data in a folder: rows as numbers in .npy files, and how they were made of which files. Training then need
+// not read and encode them again, nor hold all of them in memory.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct EncodedDataInfo {
   double seconds = 0;
 };
 
-/// Reads, splits and encodes what the settings' kDataGroup (with dtype, recipe and seed) describe into the folder
-/// `path`, as EncodeData() does; the folder appears when it is complete, in place of one that was there. CSV files are
-/// read and rows encoded piece by piece, of an eighth of settings.memory (64 MiB where it is empty); beside them about
-/// 60 bytes a row are in memory, and 4 for each column of text. Numbers are kept beside the folder meanwhile, in a file
-/// without a name. `stop`: asked all the time, may be empty; where it says so, Stopped (base/stop.h) is thrown. Throws
-/// Error, also kIo for a full disk and a folder of something else. Nothing is left then.
+/// Reads, splits and encodes the data of the settings' kDataGroup (with dtype, recipe and seed) into the folder `path`,
+/// as EncodeData(). The folder appears when it is complete, in place of one that was there. CSV files are read and rows
+/// encoded in pieces of an eighth of settings.memory (64 MiB where it is empty). Beside them memory holds about 60
+/// bytes a row, and 4 for each column of text. A file without a name, beside the folder, holds the numbers meanwhile.
+/// `stop`, which may be empty, is asked all the time; if it says so, Stopped (base/stop.h) is thrown. Throws Error,
+/// also kIo for a full disk and a folder of something else. Nothing is left then.
 EncodedDataInfo WriteEncodedData(const TrainSettings& settings, const std::string& path,
                                  const std::function<bool()>& stop = {});
 /// Whether a setting has a say in what encoded data are.
@@ -46,10 +46,10 @@ struct EncodedData {
 };
 
 /// Opens settings.data. Targets of another form than those encoded are made in memory. `fitted`: what a model to go on
-/// from wants, null: whatever it is. `share`: of settings.shard_data the rank whose training rows alone are opened;
-/// test rows are the first one's. Throws Error(kInvalidArgument) for settings that say something else of the data than
-/// those they were encoded with, and for methods without steps, Error(kBadData) for a folder that is damaged
-/// (checksums), incomplete or of another version, or where the files that it was made of have changed since.
+/// from wants; null: anything. `share`: the rank of settings.shard_data whose training rows alone are opened; test rows
+/// are the first rank's. Throws Error(kInvalidArgument) for methods without steps, and for settings that contradict
+/// those of encoding. Throws Error(kBadData) for a folder that is damaged (checksums), incomplete or of another
+/// version; also where files that it was made of have changed since.
 EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom = {},
                             const Preprocessor* fitted = nullptr, const RankShare& share = {});
 

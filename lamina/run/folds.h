@@ -21,16 +21,16 @@ struct FoldOptions {
   bool operator==(const FoldOptions&) const = default;
 };
 
-/// The fold that tests each of `rows`, from 1. Groups go whole to the fold with the fewest rows, the largest first;
-/// otherwise every stratum (a class per row, or empty) is dealt out evenly, at random. Rows in an order are cut into
-/// one piece more than folds; the first piece is 0, never tested. Throws Error(kInvalidArgument) for fewer rows, groups
-/// or different values than that needs.
+/// The fold that tests each of `rows`, from 1. Groups go whole to the fold with the fewest rows, the largest first.
+/// Otherwise every stratum (a class per row, or empty) is dealt out evenly, at random. Ordered rows are cut into one
+/// piece more than folds; the first piece is 0, never tested. Throws Error(kInvalidArgument) for fewer rows, groups or
+/// different values than that needs.
 std::vector<int64_t> AssignFolds(const Table& table, std::span<const int64_t> rows, std::span<const int32_t> strata,
                                  const FoldOptions& options, uint64_t seed);
 
 /// The rows of fold options.fold are the test. The others train and validate by the shares of `split` (its test share
-/// is not looked at), groups whole; of rows in an order only those before the test, the last of them validate. Of a bag
-/// without a validation share the tested rows are the validation rows, too.
+/// is ignored), groups whole. Of ordered rows, only those before the test do, and the last of them validate. In a bag
+/// without a validation share, the tested rows are the validation rows, too.
 Split SplitFold(const Table& table, std::span<const int64_t> rows, std::span<const int32_t> strata,
                 const FoldOptions& options, const SplitOptions& split);
 

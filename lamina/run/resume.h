@@ -15,9 +15,9 @@ struct ResumedSettings {
   std::vector<SaidFlag> left_out;  // what the checkpoint's settings say and `settings` do not
 };
 
-/// `stored`, the settings in the file `checkpoint`, without what decides where files are written
-/// (Setting::DecidesWriting). The name of the checkpoint says the rest: the model of NAME.checkpoint is NAME where the
-/// settings have a model of that file name, and a --checkpoint of the same file name is this file.
+/// `stored`, the settings in the file `checkpoint`, without those that decide where files are written
+/// (Setting::DecidesWriting). The checkpoint's name says the rest. The model of NAME.checkpoint is NAME where the
+/// settings have a model of that file name; a --checkpoint of the same file name is this file.
 ResumedSettings ResumedFrom(const TrainSettings& stored, const std::string& checkpoint);
 
 /// The settings stored in a checkpoint whose network may use `custom` activations. Throws Error(kNotFound | kIo |

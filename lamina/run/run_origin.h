@@ -1,5 +1,5 @@
-// What a run begins from: rows, as a table or encoded in files, and an encoding and a network, as nothing, a
-// checkpoint, another model or the folds of a run give them.
+// What a run begins from. Rows come as a table or encoded in files; encoding and network come from nothing, a
+// checkpoint, another model or the folds of a run.
 #pragma once
 
 #include <memory>

@@ -30,7 +30,7 @@ struct TrainData {
   std::vector<ColumnDecision> decisions;
   int64_t left_out_rows = 0;  // for missing values
   double seconds = 0;         // splitting and encoding
-  // Of settings.shard_data:
+  // With settings.shard_data:
   int64_t sharded_rows = 0;             // training rows of all ranks, `train` has this rank's; 0: `train` has all
   std::vector<int64_t> all_rows;        // the table rows of those; of encoded files empty
   std::optional<uint64_t> fingerprint;  // of the training and validation rows of all ranks

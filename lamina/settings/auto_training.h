@@ -19,12 +19,12 @@ struct AutoTraining {
   double weight_decay = 0;
 };
 
-/// Few rows are few steps an epoch, so they get more epochs: enough for networks of usual size to stop getting better,
-/// which early stopping notices where there are validation rows. Measured on the data sets of bench/peers/first_hour.
+/// Few rows mean few steps an epoch, so they get more epochs: enough for networks of usual size to stop improving.
+/// Early stopping notices it if there are validation rows. Measured on the data sets of bench/peers/first_hour.
 AutoTraining AutoTrainingFor(const TrainRows& rows);
 
-/// The same for recipe tabular: as many epochs as it was made with where rows are few, and fewer from there on, so that
-/// its three layers are trained in seconds.
+/// The same for recipe tabular. Few rows get the epochs it was made with; more rows get fewer, so that its three layers
+/// are trained in seconds.
 AutoTraining RecipeTrainingFor(const TrainRows& rows);
 
 }  // namespace lamina

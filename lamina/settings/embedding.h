@@ -1,5 +1,5 @@
-// Embeddings of inputs: layers in front of the hidden ones whose neurons are of one column each, so that most of their
-// weights are zero and stay zero (ExecutorOptions::embedding_layers). They are ordinary layers for whatever answers.
+// Embeddings of inputs: layers in front of the hidden ones. Their neurons see one column each, so most weights are zero
+// and stay zero (ExecutorOptions::embedding_layers). For whatever answers they are ordinary layers.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace lamina {
 
-/// What a number becomes. kPbld: itself beside fewer numbers, to which sine waves of it are mixed linearly;
-/// frequencies, phases and mixtures are trained (Holzmüller et al. 2024, RealMLP).
+/// What a number becomes. kPbld: itself beside fewer numbers, to which its sine waves are mixed linearly. Frequencies,
+/// phases and mixtures are trained (Holzmüller et al. 2024, RealMLP).
 enum class NumberEmbedding { kNone, kPbld };
 
 std::vector<std::string> NumberEmbeddingNames();
 
-/// The embedding that settings ask for, of an encoder's inputs. The first layer is of sines: waves of a number; of a
-/// category the sines of as many weights as it becomes numbers; and since a layer has one activation, what is passed
-/// on goes through a sine, too: a quarter of a wave from 0 to the input's largest value, which is 0 and 1 for
+/// The embedding that settings ask for, for an encoder's inputs. The first layer is of sines. They are waves of a
+/// number; a category gets as many sines of its weights as it becomes numbers. A layer has one activation, so what is
+/// passed on goes through a sine, too: a quarter of a wave from 0 to the input's largest value. That is 0 and 1 for
 /// categories. The second layer, where there are numbers, mixes the waves of each.
 class InputEmbedding {
  public:

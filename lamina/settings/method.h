@@ -51,7 +51,7 @@ struct MethodNeuron {
 };
 MethodNeuron NeuronFrom(const TrainSettings& settings);
 
-/// Of a method that is not backpropagation: the loss, the output layer and the values of classes.
+/// The loss, the output layer and the values of classes, for a method that is not backpropagation.
 OutputPlan OutputOfMethod(const TrainSettings& settings, int64_t classes);
 TargetForm TargetFormOfMethod(const TrainSettings& settings);
 /// Its layers; those that find their centres in the rows have one centre here. `classes`: 0 for regression. Throws

@@ -179,7 +179,7 @@ Split CutByKeys(const Table& table, const std::string& name, std::span<const int
   return split;
 }
 
-// Of numbers the place of each value in a random order, as categories have it.
+// Replaces numbers by the place of each value in a random order, as categories have it.
 void ShuffleValues(uint64_t seed, std::vector<double>& keys) {
   std::vector<double> values = keys;
   std::sort(values.begin(), values.end());

@@ -31,9 +31,9 @@ struct Split {
 /// with a positive ratio gets at least one row or Error(kInvalidArgument) says how many rows are needed.
 Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, const SplitOptions& options);
 
-/// Splits `rows` by a column, so that no value of it is in two parts: numbers and dates ascending (the lowest are
-/// trained on, the highest are the test), text with whole categories at random. The shares are met as nearly as that
-/// allows; rows within a part are ascending by the column. Throws Error where a value is missing or there are too few.
+/// Splits `rows` by a column, so that no value of it is in two parts. Numbers and dates ascend: the lowest are trained
+/// on, the highest are the test. Text goes with whole categories, at random. The shares are met as nearly as that
+/// allows; rows within a part ascend by the column. Throws Error where a value is missing or there are too few.
 Split SplitRowsBy(const Table& table, const std::string& column, std::span<const int64_t> rows,
                   const SplitOptions& options);
 

@@ -22,9 +22,9 @@ class LtProduct {
   /// `algorithm`: the position in the library's list of what it thinks fast. Throws Error.
   LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm);
   ~LtProduct();
-  /// The product of the pass (forward: a = x, b = weights; input gradient: delta, weights; weight gradient: delta, x),
-  /// dense and row-major in OutputType(); `a` may be a part of the samples, or of the delta's columns. New sizes or
-  /// strides are planned at their first call, on the host.
+  /// The product of the pass, dense and row-major in OutputType(). Forward: a = x, b = weights; input gradient: delta,
+  /// weights; weight gradient: delta, x. `a` may be a part of the samples, or of the delta's columns. The first call
+  /// with new sizes or strides plans them, on the host.
   void Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept;
 
  private:

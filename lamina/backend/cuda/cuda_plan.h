@@ -42,9 +42,9 @@ bool IsWgmma(ProductKernel kernel);
 std::optional<ProductKernel> FindKernel(std::string_view name);
 bool IsBaseline(ProductKernel kernel);
 
-/// By options.kernel, else by the plan, else by estimate: cuBLASLt for dot products where it is there, the tensor cores
-/// for those that may be rounded where it is not. `any_slicing` as in LayerPlanRequest. Throws
-/// Error(kInvalidArgument | kUnsupported).
+/// By options.kernel, else by the plan, else by estimate. Dot products take cuBLASLt where it is there; else those that
+/// may be rounded take the tensor cores. `any_slicing` as in LayerPlanRequest. Throws Error(kInvalidArgument |
+/// kUnsupported).
 Choice Choose(const Problem& problem, bool any_slicing, const Device& device, const BackendOptions& options);
 
 /// Plans for a product of one pass, the estimate first.

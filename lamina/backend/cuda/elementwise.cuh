@@ -111,8 +111,8 @@ __global__ void KeepZerosKernel(Rows<const T> parameters, Rows<T> gradient, int6
 
 using RandomState = std::array<uint64_t, 4>;
 
-// A thread draws so many numbers, of two elements each. Where its part of the sequence begins is a linear map of the
-// first state over the field of two elements: jumps[p][b] is what bit b becomes after 2^p parts.
+// A thread draws this many numbers, of two elements each. A linear map of the first state over the field of two
+// elements gives the start of its part of the sequence. jumps[p][b] is what bit b becomes after 2^p parts.
 inline constexpr int64_t kDraws = 64;
 inline constexpr int kJumpPowers = 24;
 inline constexpr int kStateBits = 256;

@@ -4,7 +4,7 @@
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
 template void LaunchForward(Device&, Synapse, const ProductLaunch<float, float>&, const ForwardEpilogue<float, float>&);
-// Of a product that the library computes.
+// For a product that the library computes.
 template void LaunchEpilogue(Device&, const float*, int64_t, int64_t, int64_t, int64_t,
                              const ForwardEpilogue<float, float>&);
 

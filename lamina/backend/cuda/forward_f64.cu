@@ -5,7 +5,7 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 
 template void LaunchForward(Device&, Synapse, const ProductLaunch<double, double>&,
                             const ForwardEpilogue<double, double>&);
-// Of a product that the library computes.
+// For a product that the library computes.
 template void LaunchEpilogue(Device&, const double*, int64_t, int64_t, int64_t, int64_t,
                              const ForwardEpilogue<double, double>&);
 

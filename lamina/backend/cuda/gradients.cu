@@ -67,7 +67,7 @@ template void LaunchWeightGradient(Device&, Synapse, const ProductLaunch<float, 
                                    const ParameterEpilogue<float>&);
 template void LaunchWeightGradient(Device&, Synapse, const ProductLaunch<double, double>&,
                                    const ParameterEpilogue<double>&);
-// Of a product that the library computes.
+// For a product that the library computes.
 template void LaunchEpilogue(Device&, const float*, int64_t, int64_t, int64_t, int64_t, const SlopeEpilogue<float>&);
 template void LaunchEpilogue(Device&, const double*, int64_t, int64_t, int64_t, int64_t, const SlopeEpilogue<double>&);
 template void LaunchEpilogue(Device&, const float*, int64_t, int64_t, int64_t, int64_t,

@@ -13,9 +13,9 @@ double MeasureSynapseLimit(Device& device, Synapse synapse, DType dtype, Precisi
 /// Bytes a second, read and written, of a copy within the device's memory of `size_bytes` each way.
 double MeasureMemoryBandwidth(Device& device, int64_t size_bytes = int64_t{1} << 30);
 
-/// Seconds of cuBLASLt's bare product of x (batch x inputs) and weights (outputs x inputs) of random numbers: the
-/// tensor cores' rate as far as the library reaches it (f32 with Precision::kFast: TF32). 0 where the library or the
-/// type is not there.
+/// Seconds of cuBLASLt's bare product of random x (batch x inputs) and weights (outputs x inputs). It is the tensor
+/// cores' rate as far as the library reaches it (f32 with Precision::kFast: TF32). 0 where the library or the type is
+/// not there.
 double MeasureLibraryProduct_seconds(Device& device, DType dtype, Precision precision, int64_t batch, int64_t outputs,
                                      int64_t inputs);
 

@@ -1,7 +1,7 @@
-// Products of small matrices by a warp on the tensor cores (mma.sync, from compute capability 8.0 on), and the loads of
-// their operands. A fragment's registers, with g = lane / 4 and t = lane % 4: those of A (16 lines) hold line g, then
-// g + 8, of the columns t, then the same two lines of the columns t + 4; those of B (8 lines) line g of the columns t
-// and t + 4; a column is a register's worth of k. Sums: (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
+// Products of small matrices by a warp on the tensor cores (mma.sync, compute capability 8.0 on), and loads of their
+// operands. With g = lane / 4 and t = lane % 4, registers of A (16 lines) hold columns t of lines g and g + 8, then
+// their columns t + 4. Those of B (8 lines) hold columns t and t + 4 of line g; a column is a register's worth of k.
+// Sums are (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ class NcclRank {
   NcclRank(const NcclRank&) = delete;
   NcclRank& operator=(const NcclRank&) = delete;
 
-  /// to[r] goes to rank r and from[r] comes from it, but for this rank itself, after the device's work so far and
-  /// before what comes then. What fails, the device keeps and throws; waiting for the device ends after the patience.
+  /// to[r] goes to rank r and from[r] comes from it, except for this rank itself, in the order of the device's work.
+  /// The device keeps failures and throws them; waiting for the device ends after the patience.
   void SendAndReceive(std::span<const SentPart> to, std::span<const ReceivedPart> from) noexcept;
 
  private:

@@ -80,7 +80,7 @@ struct PackedTerm<formulas::ProductTerm, uint8_t> {
 /// Pairs of E, Float16 or BFloat16: sums of |a - b| of both halves apart, rounded to E, and their sum in f32.
 template <class E>
 struct PairSum {
-  /// Words that are added before the sums go to f32: with 16, a slab, each result is off by at most 17 roundings of its
+  /// Words that are added before the sums go to f32. With 16, a slab, each result is off by at most 17 roundings of its
   /// terms.
   static constexpr int kWords = 16;
 

@@ -25,8 +25,8 @@ struct DeviceLists {
 };
 inline constexpr int64_t kMostListed = 2048;
 
-/// Rows a against rows b: what is nearer than the limit of its row of a is listed, by the index of its row of b plus
-/// `first_index`. Lists must have room for all of b.
+/// Rows a against rows b: what is nearer than the limit of its row of a is listed. The list holds the index of the row
+/// of b, plus `first_index`. Lists must have room for all of b.
 template <class T>
 void LaunchNear(Device& device, Synapse synapse, const ProductArgs<T, T>& args, const DeviceLists<T>& lists,
                 int64_t first_index);

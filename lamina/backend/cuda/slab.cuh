@@ -1,5 +1,5 @@
-// How operands of a product reach a block: slabs of 64 bytes of k in shared memory, copied asynchronously some slabs
-// ahead of what is computed; and how results leave it.
+// How operands of a product reach a block, and how results leave it. Slabs of 64 bytes of k are copied asynchronously
+// into shared memory, some slabs ahead of the computation.
 #pragma once
 
 #include <cstdint>
@@ -127,9 +127,9 @@ class Loader {
   int64_t row_step_, slab_step_;
 };
 
-/// The slabs of one block's part of a product, kStages of them in shared memory: body(a, left) for each in order, where
-/// `a` is the slab of the first operand, that of the second one stands behind it, and `left` of the sum is still to be
-/// done. All of the block's threads; they have met when it returns.
+/// The slabs of one block's part of a product, kStages of them in shared memory. body(a, left) is called for each in
+/// order: `a` is the slab of the first operand, the second operand's stands behind it, and `left` of the sum remains.
+/// All of the block's threads take part; they have met when it returns.
 template <class SlabA, class SlabB, int kStages, class E, class S, class Body>
 __device__ inline void ForSlabs(const ProductArgs<E, S>& args, int64_t first_row, int64_t first_col, E* shared,
                                 const Body& body) {
@@ -179,16 +179,16 @@ __device__ inline void ForSlabs(const ProductArgs<E, S>& args, int64_t first_row
   __syncthreads();
 }
 
-/// Whether a thread's place among staged results is worked out where they are stored: known from the start on it takes
-/// the registers of sums, as CopyElements(). Updates of parameters need too many there themselves.
+/// Whether a thread's place among staged results is worked out where they are stored. Known from the start, it takes
+/// registers of sums, as CopyElements(). Updates of parameters need too many registers there themselves.
 template <class Epilogue>
 inline constexpr bool kPlaceIsLate = true;
 template <class T>
 inline constexpr bool kPlaceIsLate<ParameterEpilogue<T>> = false;
 
-/// element(row, col, count, sums) of the results of `out_rows` x kCols that stand in shared memory, `row` and `col`
-/// those of the whole product, as far as they are inside it; `first_row` is that of the part. A thread keeps to its
-/// columns. Not unrolled: `element` is the code of every activation.
+/// element(row, col, count, sums) for the results of `out_rows` x kCols in shared memory, as far as `row` and `col` are
+/// inside the whole product. `first_row` is the part's first row. A thread keeps to its columns. Not unrolled:
+/// `element` is the code of every activation.
 template <int kCols, int kStride, bool kLate, class E, class S, class Element>
 __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, int64_t first_row, int64_t first_col,
                                  int out_rows, const Element& element) {

@@ -1,6 +1,6 @@
-// The dot products of a layer on the tensor cores, with bias, activation, slope or update where the sums leave them:
-// the slabs of the other products (slab.cuh), read as fragments of mma.sync. Eight warps, two above four, have a part
-// of the tile each. Sums are f32; terms are rounded as Kind says, products of them are exact.
+// The dot products of a layer on the tensor cores; bias, activation, slope or update are applied where the sums leave
+// them. Slabs are those of other products (slab.cuh), read as fragments of mma.sync. Each of eight warps, two above
+// four, has a part of the tile. Sums are f32; terms are rounded as Kind says, and their products are exact.
 #pragma once
 
 #include <cstdint>
@@ -46,12 +46,12 @@ struct TensorOperand {
   static constexpr bool kPacks = kRounds && !std::is_same_v<Kind, Tf32>;
   // Whole registers lie next to each other, eight rows of them: one instruction loads four.
   static constexpr bool kLoadsMatrices = kRowsAreLines && !kPacks;
-  // So that a warp's loads fall into different banks: 20 words a row for LoadMatrices, 24 for pairs of f32; where rows
-  // are k, 8 more than a multiple of 32 between two rows that a warp reads.
+  // A warp's loads so fall into different banks: 20 words a row for LoadMatrices, 24 for pairs of f32. Where rows are
+  // k, two rows that a warp reads are 8 more than a multiple of 32 apart.
   static constexpr int kPad = kRounds && kRowsAreLines == kPacks ? 2 : 1;
 
-  /// The registers of 16 lines, `line` the first, of the product at k. kPairs: as two operands B, of 8 lines each and
-  /// their registers next to each other; else as an operand A.
+  /// The registers of 16 lines, from `line` on, of the product at k. kPairs: as two operands B of 8 lines each, their
+  /// registers side by side; else as an operand A.
   template <class SlabType, bool kPairs>
   __device__ static void Load(uint32_t (&to)[4], const E* shared, int line, int k) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;

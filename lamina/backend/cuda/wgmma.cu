@@ -1,5 +1,5 @@
-// Products by groups of warps, compiled for compute capability 9.0a alone: no kernel that another file launches too may
-// be here, or the runtime would take the one that only this GPU has.
+// Products by groups of warps, compiled for compute capability 9.0a alone. No kernel here may also be launched by
+// another file: the runtime would take the one that only this GPU has.
 #include "lamina/backend/cuda/blocks.cuh"
 #include "lamina/backend/cuda/tensor.cuh"
 #include "lamina/backend/cuda/wgmma_tile.cuh"

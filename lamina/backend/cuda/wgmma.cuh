@@ -1,6 +1,6 @@
-// Products of a group of four warps on the tensor cores (wgmma, compute capability 9.0 only): both operands from shared
-// memory, where the hardware reads them while the threads do something else. Sums of 64 rows: warp w of the group has
-// the rows from 16 w on, its lanes as in mma.cuh: number 4 j + i of a thread is sum i of the columns from 8 j on.
+// Products of a group of four warps on the tensor cores (wgmma, compute capability 9.0 only). The hardware reads both
+// operands from shared memory while the threads do something else. Sums have 64 rows: warp w has the rows from 16 w on,
+// its lanes as in mma.cuh. Number 4 j + i of a thread is sum i of the columns from 8 j on.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ inline constexpr int kGroupRows = 64;
 inline constexpr int kGroupDepth_bytes = 32;  // of k, of one product
 inline constexpr int kPiece_bytes = 16;       // that stay together in shared memory
 
-/// How an operand stands in shared memory: rows of kRow_bytes of k, one after another, their pieces swapped so that
-/// eight rows' same piece lies in different banks. From an address that is a multiple of kAtom_bytes on.
+/// How an operand stands in shared memory: rows of kRow_bytes of k, from a multiple of kAtom_bytes on. Pieces are
+/// swapped, so that eight rows' same piece lies in different banks.
 template <int kRow_bytes>
 struct Swizzled {
   static_assert(kRow_bytes == 64 || kRow_bytes == 128);

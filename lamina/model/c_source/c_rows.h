@@ -20,8 +20,8 @@ struct CRow {
 /// At most `most` rows of a table, evenly spread. Throws Error for a column that it lacks.
 std::vector<CRow> RowsOfTable(const CColumns& columns, const Table& table, int64_t most);
 
-/// Rows made up between the bounds of the training rows (where the model knows them), all categories in turn, gaps
-/// where the model fills them in. The same rows each time.
+/// Rows made up between the bounds of the training rows, where the model knows them. They go through all categories in
+/// turn, with gaps where the model fills them in. The same rows each time.
 std::vector<CRow> TypicalRows(const Model& model, const CColumns& columns, int64_t count);
 
 /// The rows as a table that AnswerTable() takes.
@@ -33,8 +33,8 @@ Matrix EncodedRows(const Model& model, const CColumns& columns, std::vector<CRow
 /// @_predict's outputs for rows of EncodedRows(); NaN for one without a finite answer.
 Matrix OutputsOfRows(const Model& model, const Matrix& features);
 
-/// Adds "#ifdef NAME_SELF_TEST" with a main function: the rows, their outputs (each row one of `outputs`, of type
-/// `type`), and by how much they may differ.
+/// Adds "#ifdef NAME_SELF_TEST" with a main function. It has the rows, their outputs (each row one of `outputs`, of
+/// type `type`), and how much they may differ.
 void AddSelfTest(CWriter& out, const CColumns& columns, const std::vector<CRow>& rows,
                  const std::vector<std::vector<std::string>>& outputs, const std::vector<std::string>& tolerances,
                  const std::string& type);

@@ -12,8 +12,8 @@ namespace lamina {
 inline constexpr char kNameMark = '@';
 inline constexpr char kKeptMark = '\1';
 
-/// What C code may begin its names with: throws Error(kInvalidArgument) for what is no identifier, begins with an
-/// underscore, or would make a file that takes the place of a header of C.
+/// What C code may begin its names with. Throws Error(kInvalidArgument) for what is no identifier, begins with an
+/// underscore, or would make a file that hides a header of C.
 void RequireCName(std::string_view name);
 
 /// Letters and digits of ASCII in upper case: the name of a macro.
