@@ -7,7 +7,7 @@ endif()
 set(predict_sources
     lamina.cc platform/file.cc platform/memory.cc platform/process.cc
     base/buffer.cc base/convert.cc base/dtype.cc base/error.cc base/file.cc base/list_text.cc base/mapped_file.cc base/names.cc
-    base/one_thread.cc base/own_checksum.cc base/abandon.cc base/page_pool.cc base/part_file.cc base/stop.cc base/text.cc base/version.cc
+    base/one_thread.cc base/own_checksum.cc base/abandon.cc base/own_pages.cc base/part_file.cc base/stop.cc base/text.cc base/version.cc
     neuron/activation.cc neuron/formula_parameters.cc neuron/loss.cc neuron/problem.cc neuron/weight_storage.cc
     data/files/cells.cc data/files/csv.cc data/files/csv_box.cc data/files/csv_categories.cc data/files/csv_columns.cc
     data/files/csv_cursor.cc data/files/csv_dialect.cc data/files/csv_fields.cc data/files/csv_formats.cc
@@ -19,9 +19,8 @@ set(predict_sources
     data/encode/encoder_json.cc data/encode/fitted_column.cc data/encode/input_encoder.cc data/encode/new_labels.cc
     data/encode/preprocessor.cc data/encode/report_text.cc data/encode/target_encoder.cc
     data/encode/text_hash.cc
-    backend/host_elementwise.cc backend/normalization.cc
     nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
-    model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/intervals.cc model/model.cc
+    model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/int8_ranges.cc model/intervals.cc model/model.cc
     model/network_file.cc model/outputs.cc model/safetensors.cc)
 # What computes: for speed.
 set(predict_kernel_sources
@@ -35,7 +34,7 @@ foreach(part lamina_predict_objects lamina_predict_kernels)
   target_include_directories(${part} PRIVATE ${PROJECT_SOURCE_DIR} ${FAST_FLOAT_INCLUDE} ${NANOFLANN_INCLUDE}
                              $<TARGET_PROPERTY:lamina::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
   target_link_libraries(${part} PRIVATE fmt::fmt-header-only nlohmann_json::nlohmann_json)
-  target_compile_definitions(${part} PRIVATE FMT_STATIC_THOUSANDS_SEPARATOR=',' LAMINA_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(${part} PRIVATE LAMINA_FEW_ROW_PANELS FMT_STATIC_THOUSANDS_SEPARATOR=',' LAMINA_VERSION="${PROJECT_VERSION}")
   target_compile_options(${part} PRIVATE -ffunction-sections -fdata-sections -fno-math-errno)
 endforeach()
 # Kernels neither throw nor are thrown through.
@@ -49,8 +48,8 @@ lamina_unity(lamina_predict_objects ${CMAKE_CURRENT_SOURCE_DIR})
 # it must not meet those of the whole library or of another fmt.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/predict.map "{ global: lamina_*; local: *; };\n")
 set(predict_objects $<TARGET_OBJECTS:lamina_predict_objects> $<TARGET_OBJECTS:lamina_predict_kernels>)
-add_library(lamina_predict SHARED ${predict_objects})
-set_target_properties(lamina_predict PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+add_library(lamina_predict SHARED ${predict_objects} base/quiet_terminate.cc)
+set_target_properties(lamina_predict PROPERTIES CXX_VISIBILITY_PRESET hidden VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
                       LINK_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/predict.map)
 target_link_options(lamina_predict PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--no-undefined
                     -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/predict.map $<$<NOT:$<CONFIG:Debug>>:-s>)

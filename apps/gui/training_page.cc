@@ -102,7 +102,8 @@ QWidget* TrainingPage::MakeSettings() {
        {"learning-rate", "bias-rate", "embedding-rate", "momentum", "weight-decay", "optimizer", "loss", "quantiles",
         "label-smoothing", "dropout", "mixup", "normalization", "clip-norm", "batch", "epochs"}},
       {tr("When to stop, what to keep"),
-       {"patience", "patience-waves", "min-improvement", "monitor", "keep", "calibrate", "intervals"}},
+       {"patience", "patience-waves", "min-improvement", "monitor", "keep", "quantize-aware", "calibrate",
+        "intervals"}},
       {tr("Learning rate over time"),
        {"schedule", "schedule-factor", "schedule-epochs", "schedule-patience", "warmup"}},
       {tr("Machine"), {"backend", "threads", "dtype", "precision", "seed", "shuffle"}}};

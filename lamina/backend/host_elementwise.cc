@@ -5,50 +5,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "lamina/backend/elementwise_loops.h"
 #include "lamina/backend/normalization.h"
 #include "lamina/base/random.h"
 
 namespace lamina {
 namespace {
-
-template <class Fn>
-void Combine(ConstMatrixView a, ConstMatrixView b, MatrixView to, const Fn& fn) {
-  DispatchFloat(to.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < to.rows; ++i) {
-      const T* left = a.Row<T>(i);
-      const T* right = b.Row<T>(i);
-      T* result = to.Row<T>(i);
-      for (int64_t j = 0; j < to.cols; ++j) {
-        result[j] = fn(left[j], right[j]);
-      }
-    }
-  });
-}
-
-// 1 / radius of the columns of a piece: multiplying takes a third of the time of dividing.
-template <class T>
-std::array<T, HostParts::kColumns> Inverses(const T* radii, int64_t count) {
-  std::array<T, HostParts::kColumns> inverses;
-  for (int64_t j = 0; j < count; ++j) {
-    inverses[static_cast<size_t>(j)] = T(1) / radii[j];
-  }
-  return inverses;
-}
-
-// Columns [begin, begin + count).
-template <class T>
-void RadiusForwardColumns(const RadiusForwardArgs& args, int64_t begin, int64_t count) {
-  const auto inverses = Inverses(static_cast<const T*>(args.radii) + begin, count);
-  for (int64_t i = 0; i < args.a.rows; ++i) {
-    const T* distance = args.distance.Row<T>(i) + begin;
-    T* a = args.a.Row<T>(i) + begin;
-    T* u = args.u.empty() ? a : args.u.Row<T>(i) + begin;
-    for (int64_t j = 0; j < count; ++j) {
-      u[j] = distance[j] * inverses[static_cast<size_t>(j)];
-    }
-    args.activation->Value(u, a, count);
-  }
-}
 
 // Every sum in the order of the samples, so the same bits on any number of threads.
 template <class T>
@@ -97,9 +59,7 @@ void HostElementwise::Multiply(ConstMatrixView a, ConstMatrixView b, MatrixView 
   Combine(a, b, to, [](auto left, auto right) { return left * right; });
 }
 
-void HostElementwise::Add(ConstMatrixView a, ConstMatrixView b, MatrixView to) const noexcept {
-  Combine(a, b, to, [](auto left, auto right) { return left + right; });
-}
+void HostElementwise::Add(ConstMatrixView a, ConstMatrixView b, MatrixView to) const noexcept { AddElements(a, b, to); }
 
 void HostElementwise::MultiplySlope(const Activation& activation, ConstMatrixView z, ConstMatrixView a,
                                     MatrixView delta) const noexcept {
@@ -200,12 +160,7 @@ void HostElementwise::KeepZeros(ConstMatrixView parameters, MatrixView gradient)
   });
 }
 
-void HostElementwise::RadiusForward(const RadiusForwardArgs& args) const noexcept {
-  DispatchFloat(args.a.dtype, [&]<class T>(T) {
-    parts_.ForColumns(args.a.rows, args.a.cols,
-                      [&](int64_t begin, int64_t count) { RadiusForwardColumns<T>(args, begin, count); });
-  });
-}
+void HostElementwise::RadiusForward(const RadiusForwardArgs& args) const noexcept { DivideByRadii(parts_, args); }
 
 void HostElementwise::RadiusBackward(const RadiusBackwardArgs& args) const noexcept {
   DispatchFloat(args.delta.dtype, [&]<class T>(T) {

@@ -15,32 +15,14 @@ constexpr uint32_t kWholePower = 65536;  // of powers
 constexpr uint32_t kRestSteps = 64;      // steps of a whole exponent
 constexpr int32_t kStepsOfPower = 16;    // z of softmax has 1024 steps, powers 64
 
-int32_t Scaled(int32_t sum, int32_t factor, int shift) {
-  return static_cast<int32_t>((static_cast<int64_t>(sum) * factor + (int64_t{1} << (shift - 1))) >> shift);
-}
-
-int32_t SumOf(const Int8Layer& layer, int64_t neuron, const int8_t* x) {
-  const int8_t* w = layer.weights.data() + neuron * layer.inputs;
+// Each synapse has a loop of its own, which compilers make vectors of.
+template <class Term>
+int32_t SumOfTerms(const int8_t* x, const int8_t* w, int64_t count, Term term) {
   int32_t sum = 0;
-  for (int64_t i = 0; i < layer.inputs; ++i) {
-    const int32_t difference = x[i] - w[i];
-    sum += layer.synapse == Synapse::kDot  ? x[i] * w[i]
-           : layer.synapse == Synapse::kL1 ? std::abs(difference)
-                                           : difference * difference;
+  for (int64_t i = 0; i < count; ++i) {
+    sum += term(static_cast<int32_t>(x[i]), static_cast<int32_t>(w[i]));
   }
   return sum;
-}
-
-int8_t HiddenOf(const Int8Layer& layer, size_t neuron, int32_t sum) {
-  if (layer.finish == Int8Finish::kCorner) {
-    const int32_t rest = layer.offsets[neuron] - sum;
-    return static_cast<int8_t>(rest > 0 ? rest >> layer.shift : 0);
-  }
-  const int32_t z = Scaled(sum + layer.offsets[neuron], layer.factors[neuron], layer.shift);
-  if (layer.finish == Int8Finish::kClamped) {
-    return static_cast<int8_t>(std::clamp(z, layer.low, kMostInt8));
-  }
-  return layer.table[static_cast<size_t>(std::clamp(z, -128, kMostInt8) + int64_t{128})];
 }
 
 void SoftmaxOfIntegers(std::span<int32_t> z) {
@@ -86,6 +68,33 @@ uint32_t PowerOf(const Int8Powers& powers, uint32_t steps) {
                                kWholePower);
 }
 
+int32_t Int8Layer::SumOf(int64_t neuron, const int8_t* x) const {
+  const int8_t* w = weights.data() + neuron * inputs;
+  switch (synapse) {
+    case Synapse::kDot: return SumOfTerms(x, w, inputs, [](int32_t a, int32_t b) { return a * b; });
+    case Synapse::kL1: return SumOfTerms(x, w, inputs, [](int32_t a, int32_t b) { return std::abs(a - b); });
+    default: return SumOfTerms(x, w, inputs, [](int32_t a, int32_t b) { return (a - b) * (a - b); });
+  }
+}
+
+int32_t Int8Layer::Scaled(int64_t neuron, int32_t sum) const {
+  const auto j = static_cast<size_t>(neuron);
+  const int64_t product = (int64_t{sum} + offsets[j]) * factors[j];
+  return static_cast<int32_t>((product + (int64_t{1} << (shift - 1))) >> shift);
+}
+
+int8_t Int8Layer::HiddenOf(int64_t neuron, int32_t sum) const {
+  if (finish == Int8Finish::kCorner) {
+    const int32_t rest = offsets[static_cast<size_t>(neuron)] - sum;
+    return static_cast<int8_t>(rest > 0 ? rest >> shift : 0);
+  }
+  const int32_t z = Scaled(neuron, sum);
+  if (finish == Int8Finish::kClamped) {
+    return static_cast<int8_t>(std::clamp(z, low, kMostInt8));
+  }
+  return table[static_cast<size_t>(std::clamp(z, -128, kMostInt8) + int64_t{128})];
+}
+
 template <class T>
 void Int8Network::Round(const T* x, int8_t* numbers) const {
   for (size_t i = 0; i < input_steps.size(); ++i) {
@@ -101,18 +110,22 @@ void Int8Network::Answer(std::span<const int8_t> numbers, std::span<int32_t> out
   for (size_t l = 0; l + 1 < layers.size(); ++l) {
     const Int8Layer& layer = layers[l];
     std::vector<int8_t> a(static_cast<size_t>(layer.outputs));
-    for (size_t j = 0; j < a.size(); ++j) {
-      a[j] = HiddenOf(layer, j, SumOf(layer, static_cast<int64_t>(j), x.data()));
+    for (int64_t j = 0; j < layer.outputs; ++j) {
+      a[static_cast<size_t>(j)] = layer.HiddenOf(j, layer.SumOf(j, x.data()));
     }
     x = std::move(a);
   }
   const Int8Layer& last = layers.back();
-  for (size_t j = 0; j < outputs.size(); ++j) {
-    outputs[j] = Scaled(SumOf(last, static_cast<int64_t>(j), x.data()) + last.offsets[j], last.factors[j], last.shift);
+  for (int64_t j = 0; j < last.outputs; ++j) {
+    outputs[static_cast<size_t>(j)] = last.Scaled(j, last.SumOf(j, x.data()));
   }
-  if (last.finish == Int8Finish::kSoftmax) {
+  FinishOutputs(outputs);
+}
+
+void Int8Network::FinishOutputs(std::span<int32_t> outputs) const {
+  if (layers.back().finish == Int8Finish::kSoftmax) {
     SoftmaxOfIntegers(outputs);
-  } else if (last.finish == Int8Finish::kSigmoid) {
+  } else if (layers.back().finish == Int8Finish::kSigmoid) {
     std::transform(outputs.begin(), outputs.end(), outputs.begin(), &SigmoidOfInteger);
   }
 }

@@ -33,6 +33,14 @@ struct Int8Layer {
   int shift = 0;
   int32_t low = -127;
   std::vector<int8_t> table;
+
+  /// The sum of a neuron over `inputs` numbers, without its offset.
+  int32_t SumOf(int64_t neuron, const int8_t* x) const;
+  /// What a hidden layer makes of it.
+  int8_t HiddenOf(int64_t neuron, int32_t sum) const;
+  /// z of every finish but kCorner: of kClamped and kTable not yet cut to their bounds, of the last layer its output
+  /// before the curve.
+  int32_t Scaled(int64_t neuron, int32_t sum) const;
 };
 
 /// e^-d of d = 64 whole + rest steps of 1/64, as 65536 e^-whole times 65536 e^-(rest / 64), over 65536.
@@ -54,6 +62,8 @@ struct Int8Network {
   void Round(const T* x, int8_t* numbers) const;
   /// `numbers` (inputs) to `outputs`.
   void Answer(std::span<const int8_t> numbers, std::span<int32_t> outputs) const;
+  /// The curve of the last layer, in place.
+  void FinishOutputs(std::span<int32_t> outputs) const;
   /// Rows × outputs of the network's type: whole numbers times output_step, in that type.
   Matrix Outputs(const Matrix& features) const;
 };

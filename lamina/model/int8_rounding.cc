@@ -169,46 +169,34 @@ std::vector<double> FinishByCorner(const LayerMeasure& layer, std::span<const do
   return steps;
 }
 
-// One step for all outputs, `least` at least (of a layer of distances behind).
-double FinishHidden(const LayerMeasure& layer, std::span<const double> units, const LayerRows& sums, double least,
-                    Int8Layer& made) {
-  const LayerRows curves = layer.Curves(sums);
-  double largest = least * kMostRounded;
-  for (const std::vector<double>& row : curves) {
-    largest = std::max(largest, LargestOf(row));
-  }
-  const double step = StepOf(largest);
+// One step for all outputs.
+double FinishHidden(const LayerMeasure& layer, const Int8Ranges::Layer& range, Int8Scales& scales, Int8Layer& made) {
+  const double step = StepOf(range.largest);
   std::vector<double> factors, added;
   const bool relu = IsActivation(layer.curve, formulas::Relu::kName);
-  double centre = 0;
   double z_step = step;
   if (!relu && !IsActivation(layer.curve, formulas::Identity::kName)) {
-    double low = std::numeric_limits<double>::max();
-    double high = std::numeric_limits<double>::lowest();
-    for (const std::vector<double>& row : sums) {
-      low = std::min(low, *std::min_element(row.begin(), row.end()));
-      high = std::max(high, *std::max_element(row.begin(), row.end()));
-    }
-    centre = (low + high) / 2;
-    z_step = std::max((high - low) / 254, 1e-30);
+    scales.centre = (range.low + range.high) / 2;
+    z_step = std::max((range.high - range.low) / 254, 1e-30);
     made.finish = Int8Finish::kTable;
     for (int z = -128; z <= 127; ++z) {
-      double value = centre + z * z_step;
+      double value = scales.centre + z * z_step;
       layer.curve.Value(&value, &value, 1);
       made.table.push_back(
           static_cast<int8_t>(std::clamp(std::floor(value / step + 0.5), -kMostRounded, kMostRounded)));
     }
   }
   made.low = relu ? 0 : -static_cast<int32_t>(kMostRounded);
-  for (size_t j = 0; j < units.size(); ++j) {
-    factors.push_back(units[j] / layer.radii[j] / z_step);
-    added.push_back((layer.bias[j] - centre * layer.radii[j]) / units[j]);
+  for (size_t j = 0; j < scales.units.size(); ++j) {
+    factors.push_back(scales.units[j] / layer.radii[j] / z_step);
+    added.push_back((layer.bias[j] - scales.centre * layer.radii[j]) / scales.units[j]);
   }
   SetFactors(factors, added, made);
   return step;
 }
 
-double FinishLast(const LayerMeasure& layer, std::span<const double> units, const LayerRows& sums, Int8Layer& made) {
+double FinishLast(const LayerMeasure& layer, const Int8Ranges::Layer& range, std::span<const double> units,
+                  Int8Layer& made) {
   double z_step = 1 / kLogitSteps;
   double step = 1 / kShares;
   if (layer.curve.is_softmax()) {
@@ -216,11 +204,7 @@ double FinishLast(const LayerMeasure& layer, std::span<const double> units, cons
   } else if (IsActivation(layer.curve, formulas::Sigmoid::kName)) {
     made.finish = Int8Finish::kSigmoid;
   } else {
-    double largest = 0;
-    for (const std::vector<double>& row : sums) {
-      largest = std::max(largest, LargestOf(row));
-    }
-    z_step = step = std::max(largest, 1e-30) / kNumberSteps;
+    z_step = step = std::max(range.largest, 1e-30) / kNumberSteps;
     made.finish = Int8Finish::kNumbers;
   }
   std::vector<double> factors, added;
@@ -271,43 +255,75 @@ LayerRows RowsOf(const Matrix& features) {
   return rows;
 }
 
+bool IsProductsNext(const Network& network, size_t layer) {
+  return layer + 1 < network.layers().size() && network.layers()[layer + 1].synapse == Synapse::kDot;
+}
+
+Int8Ranges::Layer RangeOf(const LayerRows& numbers) {
+  Int8Ranges::Layer range{0, std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
+  for (const std::vector<double>& row : numbers) {
+    range.largest = std::max(range.largest, LargestOf(row));
+    range.low = std::min(range.low, *std::min_element(row.begin(), row.end()));
+    range.high = std::max(range.high, *std::max_element(row.begin(), row.end()));
+  }
+  return range;
+}
+
 }  // namespace
 
-Int8Network MakeInt8Network(const Network& network, const Matrix& features, const Matrix& bounds) {
+Int8Ranges MeasureForInt8(const Network& network, const Matrix& features, const Matrix& bounds) {
   RequireInt8(network);
   LayerRows rows = RowsOf(features);
   if (rows.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "8-bit integers are measured on rows, and there are none");
   }
-  Int8Network made;
+  Int8Ranges ranges;
   LayerRows all = rows;
   const LayerRows others = RowsOf(bounds);
   all.insert(all.end(), others.begin(), others.end());
-  made.input_steps = InputSteps(network, all);
-  std::vector<double> steps = made.input_steps;
+  ranges.input_steps = InputSteps(network, all);
+  for (size_t l = 0; l < network.layers().size(); ++l) {
+    const LayerMeasure layer(network, l);
+    LayerRows sums = layer.Sums(rows);
+    Int8Ranges::Layer range = RangeOf(sums);
+    if (l + 1 < network.layers().size()) {
+      rows = layer.Curves(std::move(sums));
+      // A layer of distances behind has weights of the same step.
+      range.largest = RangeOf(rows).largest;
+      if (!IsProductsNext(network, l)) {
+        range.largest = std::max(range.largest, StepOf(LargestCentre(network, l + 1)) * kMostRounded);
+      }
+    }
+    ranges.layers.push_back(range);
+  }
+  return ranges;
+}
+
+Int8Rounded RoundToInt8(const Network& network, const Int8Ranges& ranges) {
+  RequireInt8(network);
+  Int8Rounded made;
+  made.network.input_steps = ranges.input_steps;
+  std::vector<double> steps = ranges.input_steps;
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerMeasure layer(network, l);
     const LayerSpec& spec = layer.spec();
-    Int8Layer& rounded = made.layers.emplace_back();
+    Int8Layer& rounded = made.network.layers.emplace_back();
     rounded.inputs = spec.inputs;
     rounded.outputs = spec.outputs;
     rounded.synapse = spec.synapse;
     rounded.activation = spec.activation;
-    const std::vector<double> units = RoundLayer(layer, steps, rounded);
-    const LayerRows sums = layer.Sums(rows);
-    const bool last = l + 1 == network.layers().size();
-    const bool products_next = !last && network.layers()[l + 1].synapse == Synapse::kDot;
-    if (last) {
-      const double step = FinishLast(layer, units, sums, rounded);
-      made.output_step = network.dtype() == DType::kF64 ? step : static_cast<double>(static_cast<float>(step));
-    } else if (products_next && spec.synapse == Synapse::kL1 && !spec.bias &&
+    Int8Scales& scales = made.scales.emplace_back();
+    scales.units = RoundLayer(layer, steps, rounded);
+    scales.inputs = std::move(steps);
+    if (l + 1 == network.layers().size()) {
+      const double step = FinishLast(layer, ranges.layers[l], scales.units, rounded);
+      made.network.output_step = network.dtype() == DType::kF64 ? step : static_cast<double>(static_cast<float>(step));
+    } else if (IsProductsNext(network, l) && spec.synapse == Synapse::kL1 && !spec.bias &&
                IsActivation(layer.curve, formulas::Triangle::kName)) {
-      steps = FinishByCorner(layer, units, rounded);
+      steps = FinishByCorner(layer, scales.units, rounded);
     } else {
-      const double least = StepOf(LargestCentre(network, l + 1));
-      steps.assign(layer.weights.size(), FinishHidden(layer, units, sums, products_next ? 0 : least, rounded));
+      steps.assign(layer.weights.size(), FinishHidden(layer, ranges.layers[l], scales, rounded));
     }
-    rows = layer.Curves(sums);
   }
   return made;
 }

@@ -23,6 +23,7 @@ constexpr const char* kMetadataKey = "lamina";
 constexpr const char* kNearest = "nearest";       // absent: 0
 constexpr const char* kProfile = "data_profile";  // absent: none
 constexpr const char* kIntervals = "intervals";   // absent: none
+constexpr const char* kInt8Ranges = "int8";       // absent: none
 constexpr const char* kOthers = "others";         // networks; absent: none
 constexpr const char* kShares = "shares";         // absent: none
 
@@ -190,6 +191,9 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   if (model.intervals) {
     node[kIntervals] = ToJson(*model.intervals);
   }
+  if (model.int8_ranges) {
+    node[kInt8Ranges] = ToJson(*model.int8_ranges);
+  }
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
   TensorsOfNetworks tensors{extras.tensors, {}};
@@ -224,6 +228,22 @@ void RequireKnownVersion(int64_t version, const std::string& source) {
   }
 }
 
+// What was measured on rows, where there is such.
+void ReadMeasured(const json& node, const std::string& source, Model& model) {
+  if (node.contains(kIntervals)) {
+    model.intervals = IntervalsFrom(node[kIntervals], model, source);
+  }
+  if (node.contains(kInt8Ranges)) {
+    model.int8_ranges = Int8RangesFrom(node[kInt8Ranges], model.network);
+  }
+  if (node.contains(kProfile)) {
+    model.profile = DataProfileFrom(node[kProfile]);
+    if (model.profile.columns.size() != model.preprocessor.inputs().columns().size()) {
+      throw Error(ErrorCode::kBadModel, "the profile of the training data does not fit the model", {.file = source});
+    }
+  }
+}
+
 }  // namespace
 
 Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::span<const Activation> custom) {
@@ -249,15 +269,7 @@ Model ModelFrom(const SafetensorsFile& file, const std::string& source, std::spa
     if (const json& preprocessor = node.at("preprocessor"); !preprocessor.is_null()) {
       model.preprocessor = Preprocessor::FromJson(preprocessor);
     }
-    if (node.contains(kIntervals)) {
-      model.intervals = IntervalsFrom(node[kIntervals], model, source);
-    }
-    if (node.contains(kProfile)) {
-      model.profile = DataProfileFrom(node[kProfile]);
-      if (model.profile.columns.size() != model.preprocessor.inputs().columns().size()) {
-        throw Error(ErrorCode::kBadModel, "the profile of the training data does not fit the model", {.file = source});
-      }
-    }
+    ReadMeasured(node, source, model);
     model.training = node.at("training");
     if (IsFitted(model.preprocessor) && (model.preprocessor.inputs().count() != model.network.inputs() ||
                                          model.preprocessor.targets().count() != model.network.outputs())) {

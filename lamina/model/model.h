@@ -11,6 +11,7 @@
 
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/model/data_profile.h"
+#include "lamina/model/int8_ranges.h"
 #include "lamina/model/safetensors.h"
 #include "lamina/neuron/loss.h"
 #include "lamina/neuron/weight_storage.h"
@@ -52,6 +53,8 @@ struct Model {
   /// Where set, the network computes in 8-bit integers (WithInt8() of model/c_source/int8_rows.h). No file keeps it,
   /// and single rows of numbers (RowPredictor) do not look at it.
   std::shared_ptr<const Int8Network> int8;
+  /// Those that the network was trained for (--quantize-aware), in the place of measured ones.
+  std::optional<Int8Ranges> int8_ranges;
   std::optional<AnswerIntervals> intervals;
   DataProfile profile;  // of the training rows; no columns: not known
   /// How it was trained: the settings by their names, and what came out. Not needed to use the model.

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "lamina/backend/host_elementwise.h"
+#include "lamina/backend/elementwise_loops.h"
 #include "lamina/nn/rounded_network.h"
 
 namespace lamina {
@@ -111,11 +111,11 @@ void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) con
     (own ? others_[member - 1] : layers_[l]).Forward(x, a, for_layer);
     if (radii_[l]) {
       const MatrixView view{a, 1, widths_[l], widths_[l], dtype_};
-      HostElementwise(HostParts()).RadiusForward({view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});
+      DivideByRadii(HostParts(), {view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});
     }
     if (ends_[l]) {
       const MatrixView sum{a, 1, widths_[l], widths_[l], dtype_};
-      HostElementwise(HostParts()).Add(sum, MatrixView{skipped, 1, widths_[l], widths_[l], dtype_}, sum);
+      AddElements(sum, MatrixView{skipped, 1, widths_[l], widths_[l], dtype_}, sum);
     }
     x = a;
     std::swap(to, other);

@@ -11,6 +11,7 @@
 #include "lamina/data/encode/report_text.h"
 #include "lamina/rbf/kernel_network.h"
 #include "lamina/run/train_data.h"
+#include "lamina/run/tune_for_int8.h"
 #include "lamina/settings/method.h"
 
 namespace lamina {
@@ -139,7 +140,12 @@ std::string SomeNeverPredicted(const TrainSession& session, const TrainResult& r
                                      weighted ? "" : ": --class-weights balanced makes rare classes count");
 }
 
-constexpr RemarkRow kRemarks[] = {{"test rows in training", &SharedTestRows},
+std::string InIntegers(const TrainSession& /*session*/, const TrainResult& result) {
+  return result.int8 ? OutcomeText(*result.int8) : "";
+}
+
+constexpr RemarkRow kRemarks[] = {{"8-bit integers", &InIntegers},
+                                  {"test rows in training", &SharedTestRows},
                                   {"validation rows in training", &SharedValidationRows},
                                   {"few test rows", &FewTestRows},
                                   {"loss still falling", &StillFalling},

@@ -3,6 +3,7 @@
 
 #include "lamina/base/hardware.h"
 #include "lamina/run/remarks.h"
+#include "lamina/run/tune_for_int8.h"
 
 namespace lamina {
 
@@ -60,6 +61,7 @@ nlohmann::json ResultJson(const TrainSession& session, const TrainResult& result
                {"train_seconds", result.train_seconds},
                {"train_loss", last.train_loss},
                {"calibration", result.calibration ? ToJson(*result.calibration) : json(nullptr)},
+               {"quantize_aware", result.int8 ? ToJson(*result.int8) : json(nullptr)},
                {"intervals", session.model().intervals ? json(session.model().intervals->half_widths) : json(nullptr)},
                {"coverage", result.coverage},
                {"settings", ToJson(session.settings())}};

@@ -32,6 +32,7 @@
 #include "lamina/run/run_origin.h"
 #include "lamina/run/start_model.h"
 #include "lamina/run/train_data.h"
+#include "lamina/run/tune_for_int8.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/embedding.h"
@@ -173,7 +174,8 @@ void TrainSession::CheckSettings(const RunOrigin& origin) {
   if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
     settings_.shards = kShardsOfRanks;
   }
-  if (settings_.shards > 0 && settings_.method == kAutoText) {  // one method for any number of ranks
+  const bool by_gradients = settings_.shards > 0 || settings_.quantize_aware > 0;
+  if (by_gradients && settings_.method == kAutoText) {  // of shards one method for any number of ranks
     settings_.method = kBackpropagation;
   }
   if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
@@ -288,9 +290,14 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     AnswerTogether(found_->networks, found_->shares, model_);
     result.history.stop_reason = "folds";
   } else {
+    const std::function<bool()> stop = callbacks.stop_requested;
     result.history = LearnsByGradient(settings_)
                          ? RunTrainer(std::move(callbacks), result)
                          : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
+    if (settings_.quantize_aware > 0 && result.history.stop_reason != "interrupted") {
+      result.int8 = TuneForInt8({settings_, options_, *data_, *backend_, stop}, model_);
+      model_.training["quantize_aware"] = ToJson(*result.int8);
+    }
   }
   if (ranks_ != nullptr) {
     result.waited_seconds = ranks_->waited_seconds() - waited_before;

@@ -14,6 +14,7 @@
 #include "lamina/model/calibrate.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/model.h"
+#include "lamina/run/int8_outcome.h"
 #include "lamina/settings/settings.h"
 #include "lamina/train/trainer.h"
 
@@ -35,6 +36,7 @@ struct TrainResult {
   Verdict overlaps;                        // whether ranks exchange gradients while they compute; the reason if not
   std::string exchanged_by;                // what carries gradients from rank to rank: ShardedSteps::ExchangedBy()
   std::optional<Calibration> calibration;  // where validation rows fitted a temperature: Calibrates()
+  std::optional<Int8Outcome> int8;         // of --quantize-aware
   std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
 };
 

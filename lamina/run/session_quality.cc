@@ -9,6 +9,7 @@
 #include "lamina/model/intervals.h"
 #include "lamina/model/metrics.h"
 #include "lamina/run/session.h"
+#include "lamina/run/tune_for_int8.h"
 
 namespace lamina {
 
@@ -24,6 +25,9 @@ void TrainSession::RequireQuality() const {
     if (validation().size() == 0 && !(found_ && found_->temperature)) {
       RefuseSetting("calibrate", "--calibrate needs validation rows", "", "Give a validation share, or use --folds.");
     }
+  }
+  if (settings_.quantize_aware > 0) {
+    RequireInt8Tuning(settings_, *data_, model_);
   }
   if (settings_.intervals) {
     if (classes) {

@@ -152,6 +152,7 @@ struct TrainSettings {
   std::optional<int64_t> patience_waves;
   double min_improvement = TrainOptions{}.min_improvement;
   std::string keep = "auto";
+  int64_t quantize_aware = 0;
   bool shuffle = true;
   uint64_t seed = 1;
   // how good it is

@@ -252,6 +252,11 @@ std::vector<Row> EndRows() {
           "(of equally good epochs the last one), best_wave (of the epochs where a wave of the schedule coslog4 ends), "
           "or auto: best where there are validation rows",
           {.choices = &KeepNames, .after_checkpoint = true}),
+      Row("quantize-aware", &S::quantize_aware,
+          "Then so many epochs more, on what the network computes in 8-bit integers (export --c --int8), so that these "
+          "lose nothing: at a tenth of the learning rate, falling to 0. The model keeps the scales that it was trained "
+          "for; 0: none",
+          {.range = TrainRanges::quantize_aware, .effect = &LearnsByGradient, .after_checkpoint = true}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Of the weights, the split and the order of rows",
           {.basic = "Another one draws other rows and weights"})};

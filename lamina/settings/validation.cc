@@ -104,6 +104,23 @@ void ValidateLbfgs(const ResolvedSettings& settings) {
   }
 }
 
+// Fine-tuning is of one network and its rows.
+void ValidateQuantizeAware(const TrainSettings& settings) {
+  if (settings.quantize_aware == 0) {
+    return;
+  }
+  const auto refuse = [&](std::string message, const char* remedy) {
+    RefuseSetting("quantize-aware", std::move(message), fmt::format("{}", settings.quantize_aware), remedy);
+  };
+  if (settings.bag || EffortFrom(settings) == Effort::kBest) {
+    refuse("--quantize-aware is of one network, and 8-bit integers cannot do ensembles",
+           "Leave it out, or --bag and --effort best.");
+  }
+  if (!settings.memory.empty() || settings.shard_data) {
+    refuse("--quantize-aware takes all training rows in memory", "Leave it out, or --memory and --shard-data.");
+  }
+}
+
 void ValidateNormalization(const TrainSettings& settings) {
   if (ParseNormalization(settings.normalization) != Normalization::kNone && settings.members > 1) {
     RefuseSetting("normalization", "members share their hidden layers, which have no batch of one kind to normalise by",
@@ -214,6 +231,7 @@ void ValidateSettings(const TrainSettings& settings, std::span<const Activation>
   ValidateQuantiles(settings);
   ValidateLbfgs(resolved);
   ValidateNormalization(settings);
+  ValidateQuantizeAware(settings);
   ReadOptionsFrom(settings);
   ValidateColumns(settings);
   const Activation hidden =

@@ -86,6 +86,7 @@ struct TrainRanges {
   static constexpr NumberRange schedule_patience = kAtLeastOne;
   static constexpr NumberRange patience = kNotNegative;
   static constexpr NumberRange patience_waves = kNotNegative;
+  static constexpr NumberRange quantize_aware = kNotNegative;
   static constexpr NumberRange min_improvement = kNotNegative;
   static constexpr NumberRange checkpoint_epochs = kNotNegative;
 };

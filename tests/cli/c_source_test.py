@@ -342,6 +342,41 @@ class CSourceTest(CliTest):
         self.assertLess(int(size[1].replace(",", "")), 8000)
         self.assertLess(int(size[2].replace(",", "")), 1000)
 
+    def test_quantize_aware_keeps_its_scales(self):
+        self.write("few.csv", digits_rows(40))
+        for layers, most in (("dot-relu:16", 0.004), ("l1-triangle(radius=20):32", 0.01)):
+            with self.subTest(layers=layers):
+                self.fit(digits_rows(), "--layers", layers + ",dot-softmax:10", "--quantize-aware", "4", "--json", "t.json",
+                         learnt=("--epochs", "8", "--seed", "3"))
+                tuned = self.read_json("t.json")["quantize_aware"]
+                self.assertEqual((tuned["epochs"], tuned["rows"], tuned["stopped"]), (4, "test", False))
+                self.assertGreater(tuned["best_epoch"], 0)
+                self.assertTrue(any("in 8-bit integers the test rows have accuracy" in remark for remark in self.read_json("t.json")["remarks"]))
+                self.succeed("evaluate", "model", "x.csv", "--json", "e.json")
+                self.succeed("evaluate", "model", "x.csv", "--int8", "few.csv", "--json", "i.json")
+                self.assertGreater(self.read_json("i.json")["accuracy"], self.read_json("e.json")["accuracy"] - most)
+                # Rows that are given do not measure anew: the scales are those of training.
+                self.write("x.csv", digits_rows(60))
+                answers = self.check_int8("model", "x.csv", classes=True, source=("--data", "few.csv"))
+                self.assertEqual(answers, self.check_int8("model", "x.csv", classes=True))
+
+    def test_quantize_aware_refuses_by_name(self):
+        self.write("x.csv", blob_rows(60))
+        train = ("train", "--recipe", "plain", "--data", "x.csv", "--model", "other", "--quantize-aware")
+        for arguments, says in (
+            (("2", "--hidden", "6", "--members", "4"), "networks of members"),
+            (("2", "--layers", "dot-relu:4,residual(dot-relu:4),dot-softmax:2"), "residual blocks"),
+            (("2", "--method", "knn"), "no effect with --method knn"),
+            (("2", "--folds", "3", "--bag"), "cannot do ensembles"),
+            (("-1",), "must be 0 or a positive number"),
+            (("many",), "many"),
+            (("nan",), "nan"),
+            (("2", "--learning-rate", "1e38", "--optimizer", "sgd"), ""),
+        ):
+            with self.subTest(arguments=arguments):
+                self.refuse(*train, *arguments, says=says)
+                self.assertFalse(os.path.exists(self.path("other")))
+
     def test_triangles_of_distances_do_not_multiply(self):
         self.fit(blob_rows(60), "--layers", "l1-triangle(radius=4):9,dot-softmax:2")
         self.export("model", "m", "--int8", "--data", "x.csv")

@@ -157,7 +157,7 @@ class DeployTest(CliTest):
         self.assertEqual(sorted(seen), sorted(declared))
         wanted = set(re.findall(r"(?m) U (\w+)", self.shell(f"nm -D --undefined-only {library}")))
         self.assertEqual(wanted & {"pthread_create", "clone", "fork", "exit", "_exit", "printf", "puts", "system"}, set())
-        self.assertLess(os.path.getsize(os.path.realpath(library)), 1_200_000)
+        self.assertLess(os.path.getsize(os.path.realpath(library)), 930_000)
 
     def test_errors_of_the_examples(self):
         self.run_section("Python without a package")

@@ -10,16 +10,29 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-// ForwardDots of one sample.
+// DotFor of at most kMost outputs.
+template <class Term, class T, int kMost>
+HWY_INLINE DotFn<T> FewDotsFor(int64_t outputs) {
+  static constexpr auto kTable = []<size_t... I>(std::index_sequence<I...>) {
+    return std::array<DotFn<T>, sizeof...(I)>{&DotTile<Term, T, static_cast<int>(I) + 1, 1>...};
+  }
+  (std::make_index_sequence<static_cast<size_t>(kMost)>{});
+  return kTable[static_cast<size_t>(outputs - 1)];
+}
+
+// ForwardDots of one sample. Fewer outputs at once have the same sums: products in f32 alone have kernels of all
+// widths.
 template <class Synapse, class T>
 void ForwardDotsOfRow(const ForwardTask<T>& task, Team /*team*/) noexcept {
   const ForwardArgs& args = *task.args;
   T* const sums = args.a.Row<T>(0);
-  const int64_t groups = CeilDivide(args.weights.rows, kDotOutputs);
+  using Term = typename Synapse::Term;
+  constexpr int kMost = std::is_same_v<Synapse, formulas::DotSynapse> && std::is_same_v<T, float> ? kDotOutputs : 3;
+  const int64_t groups = CeilDivide(args.weights.rows, int64_t{kMost});
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t o = args.weights.rows * g / groups;
     const int64_t outputs = args.weights.rows * (g + 1) / groups - o;
-    DotFor<typename Synapse::Term, T, 1>(outputs)(
+    FewDotsFor<Term, T, kMost>(outputs)(
         {args.weights.Row<T>(o), args.weights.stride, args.x.Row<T>(0), args.x.stride, args.x.cols, sums + o, 0});
   }
   FinishDots<Synapse>(task, 0, 1, 0, args.weights.rows);

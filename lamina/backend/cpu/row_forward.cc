@@ -14,7 +14,8 @@
 namespace lamina::cpu {
 namespace {
 
-constexpr int64_t kVector_bytes = 64;  // of the widest vectors: kernels read as much beyond an array
+constexpr int64_t kVector_bytes = 64;                 // of the widest vectors
+constexpr int64_t kBehind_bytes = 2 * kVector_bytes;  // kernels read as much beyond an array
 // The share of groups up to which a list of them pays: making it costs about 1 % of reading all.
 constexpr double kMostGroups = 0.9;
 
@@ -42,7 +43,7 @@ RowChoice ChoiceFor(const RowTable& table, const LayerSpec& layer, DType stored)
 }
 
 AlignedBuffer CopyOf(const void* data, int64_t size_bytes) {
-  AlignedBuffer copy(size_bytes + kVector_bytes);
+  AlignedBuffer copy(size_bytes + kBehind_bytes);
   std::memcpy(copy.data(), data, static_cast<size_t>(size_bytes));
   return copy;
 }
@@ -75,7 +76,7 @@ void RowLayer::KeepInPanels(const Matrix& numbers) {
   const RowKernel& kernel = *panels_;
   const int64_t inputs = (layer_.inputs + kernel.group - 1) / kernel.group * kernel.group;
   DispatchDType(numbers.dtype(), [&]<class T>(T) {
-    weights_ = AlignedBuffer(inputs * layer_.outputs * static_cast<int64_t>(sizeof(T)) + kVector_bytes);
+    weights_ = AlignedBuffer(inputs * layer_.outputs * static_cast<int64_t>(sizeof(T)) + kBehind_bytes);
     T* to = weights_.As<T>().data();
     for (int64_t p = 0; p < RowPanels(layer_.outputs, kernel.lanes); ++p) {
       const auto [begin, end] = RowPanelAt(p, layer_.outputs, kernel.lanes);

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "lamina/backend/cpu/row_kernels.h"
 #include "lamina/backend/cpu/row_weights-inl.h"
@@ -90,20 +91,35 @@ HWY_NOINLINE void RowPanelSums(const RowTask& task, const typename Weights::Elem
   StoreRowSums<kVectors, T>(task, begin, count, sums, T(1));
 }
 
+#if defined(LAMINA_FEW_ROW_PANELS)
+// The predict library has kernels of all widths for exact weights in f32 alone. Others sum for one vector more than a
+// panel has, or where there are no vectors for up to three numbers, which nobody stores.
+inline constexpr bool kFewRowPanels = true;
+#else
+inline constexpr bool kFewRowPanels = false;
+#endif
+
+constexpr int RowPanelVectors(int vectors) {
+  return HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 ? (vectors + 3) / 4 * 4 : (vectors + 1) / 2 * 2;
+}
+
 // Calls panel(std::integral_constant vectors, first weight, first neuron, neurons) for every panel. `elements`: of a
-// neuron in a panel.
-template <class Element, class Fn>
+// neuron in a panel. kAll: there is a kernel of each number of vectors.
+template <class Element, bool kAll, class Fn>
 HWY_INLINE void ForRowPanels(const RowTask& task, int64_t lanes, int64_t elements, const Fn& panel) {
   const auto* w = static_cast<const Element*>(task.weights);
   for (int64_t p = 0; p < RowPanels(task.outputs, lanes); ++p) {
     const auto [begin, end] = RowPanelAt(p, task.outputs, lanes);
     const int64_t count = end - begin;
+    const auto call = [&](auto vectors) HWY_ATTR {
+      panel(std::integral_constant < int, kAll ? vectors.value : RowPanelVectors(vectors.value) > (), w, begin, count);
+    };
     switch ((count + lanes - 1) / lanes) {
-      case 4: panel(std::integral_constant<int, 4>(), w, begin, count); break;
-      case 5: panel(std::integral_constant<int, 5>(), w, begin, count); break;
-      case 6: panel(std::integral_constant<int, 6>(), w, begin, count); break;
-      case 7: panel(std::integral_constant<int, 7>(), w, begin, count); break;
-      default: panel(std::integral_constant<int, 8>(), w, begin, count); break;
+      case 4: call(std::integral_constant<int, 4>()); break;
+      case 5: call(std::integral_constant<int, 5>()); break;
+      case 6: call(std::integral_constant<int, 6>()); break;
+      case 7: call(std::integral_constant<int, 7>()); break;
+      default: call(std::integral_constant<int, 8>()); break;
     }
     w += elements * count;
   }
@@ -114,9 +130,10 @@ void RowInPanels(const RowTask& task) noexcept {
   using Element = typename Weights::Element;
   constexpr int64_t kGroup = Weights::kGroup;
   const int64_t elements = (task.inputs + kGroup - 1) / kGroup * kGroup;
-  ForRowPanels<Element>(task, kLanes<typename Weights::Number>, elements,
-                        [&](auto vectors, const Element* w, int64_t begin, int64_t count)
-                            HWY_ATTR { RowPanelSums<Weights, vectors.value>(task, w, begin, count); });
+  constexpr bool kAll = !kFewRowPanels || std::is_same_v<Weights, RowWeightsAsTheyAre<float>>;
+  ForRowPanels<Element, kAll>(task, kLanes<typename Weights::Number>, elements,
+                              [&](auto vectors, const Element* w, int64_t begin, int64_t count)
+                                  HWY_ATTR { RowPanelSums<Weights, vectors.value>(task, w, begin, count); });
 }
 
 // Sums along the inputs of kOutputs neurons.
@@ -257,9 +274,9 @@ HWY_NOINLINE void RowByteSums(const RowTask& task, const RowBytes& x, const uint
 
 inline void RowByByteProducts(const RowTask& task) noexcept {
   const RowBytes x = RoundRow(static_cast<const float*>(task.x), task.inputs, task.scratch);
-  ForRowPanels<uint32_t>(task, kLanes<float>, (task.inputs + 3) / 4,
-                         [&](auto vectors, const uint32_t* w, int64_t begin, int64_t count)
-                             HWY_ATTR { RowByteSums<vectors.value>(task, x, w, begin, count); });
+  ForRowPanels<uint32_t, !kFewRowPanels>(task, kLanes<float>, (task.inputs + 3) / 4,
+                                         [&](auto vectors, const uint32_t* w, int64_t begin, int64_t count)
+                                             HWY_ATTR { RowByteSums<vectors.value>(task, x, w, begin, count); });
 }
 #endif
 

@@ -11,20 +11,27 @@
 
 namespace lamina {
 
-Model WithInt8(Model model, const Table* table) {
-  constexpr int64_t kRows = 1000;
+Matrix MadeUpInputs(const Model& model) {
   constexpr int64_t kMadeUp = 256;
   RequireOneNetwork(model);
   const CColumns columns = CColumnsOf(model, "m");
-  std::vector<CRow> made_up = TypicalRows(model, columns, kMadeUp);
-  const Matrix bounds = EncodedRows(model, columns, made_up);
-  if (table == nullptr) {
-    model.int8 = std::make_shared<const Int8Network>(MakeInt8Network(model.network, bounds, bounds));
-    return model;
+  std::vector<CRow> rows = TypicalRows(model, columns, kMadeUp);
+  return EncodedRows(model, columns, rows);
+}
+
+Model WithInt8(Model model, const Table* table) {
+  Int8Ranges ranges;
+  if (model.int8_ranges) {
+    RequireOneNetwork(model);
+    ranges = *model.int8_ranges;
+  } else if (const Matrix bounds = MadeUpInputs(model); table == nullptr) {
+    ranges = MeasureForInt8(model.network, bounds, bounds);
+  } else {
+    const CColumns columns = CColumnsOf(model, "m");
+    std::vector<CRow> rows = RowsOfTable(columns, *table, kMostInt8Rows);
+    ranges = MeasureForInt8(model.network, EncodedRows(model, columns, rows), bounds);
   }
-  std::vector<CRow> rows = RowsOfTable(columns, *table, kRows);
-  const Matrix features = EncodedRows(model, columns, rows);
-  model.int8 = std::make_shared<const Int8Network>(MakeInt8Network(model.network, features, bounds));
+  model.int8 = std::make_shared<const Int8Network>(RoundToInt8(model.network, ranges).network);
   return model;
 }
 
