@@ -32,6 +32,7 @@ struct lamina_model {
     output_names = NamesOfOutputs();
     model.network = lamina::Network();  // the predictor has them
     model.others.clear();
+    model.gates.reset();
     for (int64_t i = static_cast<int64_t>(input_names.size()); i < predictor.columns(); ++i) {
       input_names.push_back("x" + std::to_string(i));  // a network that is not fed from raw rows
     }

@@ -41,6 +41,10 @@ void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method
     Print("{}: mean squared error {:.4g} of a scaled target\n", AskedText(method),
           method["left_out_error"].get<double>());
   }
+  if (method.contains("leaves")) {
+    Print("{} leaves, each with choices of its own; those of the first are told, and errors of all\n",
+          WithThousands(method["leaves"].get<int64_t>()));
+  }
   if (method.contains("growth") && method["unpruned"].get<int64_t>() > 0) {
     Print(
         "pruned: {} of {} neurons are left; the mean squared error of rows that had no part in it changes by {:+.2g} "
@@ -58,16 +62,16 @@ void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method
 }  // namespace
 
 void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
-  const Network& network = session.model().network;
+  const Model& model = session.model();
   std::string found;
-  const nlohmann::json& method = session.model().training["method"];
+  const nlohmann::json& method = model.training["method"];
   for (const char* number : {"radius", "c", "ridge"}) {
     if (method.contains(number)) {
       found += fmt::format(", {} {:.6g}", number, method[number].get<double>());
     }
   }
-  Print("network {} ({}), {} parameters{}; trained in {}\n", network.ShapeText(), ActivationsText(network),
-        WithThousands(network.parameter_count()), found, DurationText(result.train_seconds));
+  Print("network {} ({}), {} parameters{}; trained in {}\n", model.ShapeText(), ActivationsText(model.network),
+        WithThousands(model.parameter_count()), found, DurationText(result.train_seconds));
   if (method.contains("left_out_error")) {
     PrintKernelChoice(session, method);
   }

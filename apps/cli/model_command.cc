@@ -162,8 +162,11 @@ int RunShowModel(const ShowModelCommand& command) {
           ActivationsText(model.network), WithThousands(model.parameter_count()), DTypeName(model.network.dtype()),
           model.loss.Text());
     for (int64_t i = 0; i < model.networks() && !model.others.empty(); ++i) {
-      Print("  {:.3g} of the answer: {} ({})\n", model.share_of(i), model.network_at(i).ShapeText(),
-            ActivationsText(model.network_at(i)));
+      Print("  {}: {} ({})\n", model.gates ? "by the row" : fmt::format("{:.3g} of the answer", model.share_of(i)),
+            model.network_at(i).ShapeText(), ActivationsText(model.network_at(i)));
+    }
+    if (model.gates) {
+      Print("  shares by gates {} ({})\n", model.gates->ShapeText(), ActivationsText(*model.gates));
     }
     Print("answers: {}\n", TargetText(model));
     if (!targets.class_names().empty()) {

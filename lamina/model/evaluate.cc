@@ -82,12 +82,51 @@ Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backen
   return outputs;
 }
 
+Matrix RowsAt(const Matrix& rows, const std::vector<int64_t>& places) {
+  Matrix some(std::ssize(places), rows.cols(), rows.dtype());
+  DispatchFloat(rows.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < some.rows(); ++i) {
+      std::copy_n(rows.Row<T>(places[static_cast<size_t>(i)]), rows.cols(), some.Row<T>(i));
+    }
+  });
+  return some;
+}
+
+// Each network answers the rows in which it has a share.
+Matrix AnswersByGates(const Model& model, const Backend& backend, const Matrix& features, const Dataset* files) {
+  const Matrix shares = SharesOfGates(OutputsOf(*model.gates, model.loss, backend, features, files));
+  Matrix sums(features.rows(), model.network.outputs(), DType::kF64);
+  for (int64_t k = 0; k < model.networks(); ++k) {
+    std::vector<int64_t> asked;
+    for (int64_t i = 0; i < features.rows(); ++i) {
+      if (shares.Row<double>(i)[k] != 0) {
+        asked.push_back(i);
+      }
+    }
+    const Matrix answers = OutputsOf(model.network_at(k), model.loss, backend, RowsAt(features, asked), nullptr);
+    DispatchFloat(answers.dtype(), [&]<class T>(T) {
+      for (int64_t i = 0; i < answers.rows(); ++i) {
+        const int64_t row = asked[static_cast<size_t>(i)];
+        for (int64_t j = 0; j < sums.cols(); ++j) {
+          sums.Row<double>(row)[j] += shares.Row<double>(row)[k] * static_cast<double>(answers.Row<T>(i)[j]);
+        }
+      }
+    });
+  }
+  Matrix outputs(sums.rows(), sums.cols(), model.network.dtype());
+  ConvertMatrix(sums.view(), outputs.view());
+  return outputs;
+}
+
 Matrix AnswersOf(const Model& model, const Backend& backend, const Matrix& features, const Dataset* files) {
   if (model.nearest > 0) {
     return MeanOfNearest(model, backend, features);
   }
   if (model.int8) {
     return model.int8->Outputs(features);
+  }
+  if (model.gates) {
+    return AnswersByGates(model, backend, features, files);
   }
   Matrix outputs = OutputsOf(model.network, model.loss, backend, features, files);
   if (!model.others.empty()) {

@@ -25,7 +25,9 @@ constexpr const char* kProfile = "data_profile";  // absent: none
 constexpr const char* kIntervals = "intervals";   // absent: none
 constexpr const char* kInt8Ranges = "int8";       // absent: none
 constexpr const char* kOthers = "others";         // networks; absent: none
-constexpr const char* kShares = "shares";         // absent: none
+constexpr const char* kShares = "shares";         // absent: none, or by gates
+constexpr const char* kGates = "gates";           // a network; absent: none
+constexpr const char* kGatesPrefix = "gates.";
 
 // Encodings that came with format 5.
 bool IsNewEncoding(const FittedColumn& column) {
@@ -34,6 +36,9 @@ bool IsNewEncoding(const FittedColumn& column) {
 }
 
 int64_t FormatVersionOf(const Model& model) {
+  if (model.gates) {
+    return 9;
+  }
   const auto& layers = model.network.layers();
   if (std::ranges::any_of(layers, [](const LayerSpec& layer) { return layer.residual > 0; })) {
     return 8;
@@ -86,7 +91,11 @@ void ReadOthers(const SafetensorsFile& file, const json& node, std::span<const A
     }
     model.others.push_back(ReadNetwork(file, other, PrefixOfNetwork(model.networks()), custom));
   }
-  model.shares = node.at(kShares).get<std::vector<double>>();
+  if (node.contains(kGates)) {
+    model.gates = ReadNetwork(file, node[kGates], kGatesPrefix, custom);
+  } else {
+    model.shares = node.at(kShares).get<std::vector<double>>();
+  }
   if (const Verdict verdict = CheckEnsemble(model); !verdict) {
     throw Error(ErrorCode::kBadModel, verdict.reason);
   }
@@ -117,7 +126,7 @@ int64_t Model::parameter_count() const {
   for (int64_t i = 0; i < networks(); ++i) {
     count += network_at(i).parameter_count();
   }
-  return count;
+  return count + (gates ? gates->parameter_count() : 0);
 }
 
 int64_t Model::stored_bytes() const {
@@ -125,11 +134,29 @@ int64_t Model::stored_bytes() const {
   for (int64_t i = 0; i < networks(); ++i) {
     size_bytes += StoredBytes(network_at(i), weights);
   }
-  return size_bytes;
+  return size_bytes + (gates ? StoredBytes(*gates, WeightStorage::kExact) : 0);
 }
 
+namespace {
+
+// Of an ensemble whose shares go by the row.
+Verdict CheckGates(const Network& gates, const Model& model) {
+  const bool fits = !model.others.empty() && model.shares.empty() && gates.inputs() == model.network.inputs() &&
+                    gates.outputs() == model.networks() && gates.dtype() == model.network.dtype() &&
+                    gates.members() == 1 && gates.layers().back().activation == Activation("relu");
+  return fits ? Verdict::Yes()
+              : Verdict::No(fmt::format("gates {} do not fit {} networks {}", gates.ShapeText(), model.networks(),
+                                        model.network.ShapeText()));
+}
+
+}  // namespace
+
 Verdict CheckEnsemble(const Model& model) {
-  if (std::ssize(model.shares) != (model.others.empty() ? 0 : model.networks())) {
+  if (model.gates) {
+    if (const Verdict fits = CheckGates(*model.gates, model); !fits) {
+      return fits;
+    }
+  } else if (std::ssize(model.shares) != (model.others.empty() ? 0 : model.networks())) {
     return Verdict::No(fmt::format("{} networks with {} shares", model.networks(), model.shares.size()));
   }
   const auto is_share = [](double share) { return std::isfinite(share) && share > 0 && share <= 1; };
@@ -180,6 +207,10 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
                {"training", model.training}};
   for (const Network& network : model.others) {
     node[kOthers].push_back(NetworkToJson(network, model.weights));
+  }
+  if (model.gates) {
+    node[kGates] = NetworkToJson(*model.gates, WeightStorage::kExact);
+  } else if (!model.others.empty()) {
     node[kShares] = model.shares;
   }
   if (model.nearest > 0) {
@@ -199,6 +230,9 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   TensorsOfNetworks tensors{extras.tensors, {}};
   for (int64_t i = 0; i < model.networks(); ++i) {
     AddTensors(model.network_at(i), model.weights, PrefixOfNetwork(i), tensors);
+  }
+  if (model.gates) {
+    AddTensors(*model.gates, WeightStorage::kExact, kGatesPrefix, tensors);
   }
   WriteSafetensors(path, metadata, tensors.views);
 }

@@ -23,9 +23,9 @@ struct Int8Network;  // model/int8_network.h
 
 /// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
 /// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
-/// encodings of columns that came with it, 6 has members, 7 more than one network; files without them are still written
-/// as 1.
-inline constexpr int kModelFormatVersion = 8;
+/// encodings of columns that came with it, 6 has members, 7 more than one network, 8 residual blocks, 9 gates; files
+/// without them are still written as 1.
+inline constexpr int kModelFormatVersion = 9;
 
 /// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
 /// of rows that are like those it was measured on.
@@ -41,6 +41,9 @@ struct Model {
   /// share (`network` first; together 1). Both empty: `network` answers alone.
   std::vector<Network> others;
   std::vector<double> shares;
+  /// Set: shares go by the row, and `shares` is empty. This network has an output for each of the others, 0 or more, of
+  /// which the row's share is that over their sum. A network of share 0 is not asked (docs/decisions/0072).
+  std::optional<Network> gates;
   Preprocessor preprocessor;  // left as it is made for a network that is not fed from raw rows
   Loss loss = Loss::kMse;
   /// How its file keeps the weights of products, and single answers read them. The network has them as numbers of its
@@ -86,9 +89,9 @@ struct ModelExtras {
 
 /// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius", of a network with
 /// members "member_scale" (members × inputs) and in the last layer members × outputs rows; of the second network of an
-/// ensemble "network.2.layer.1.weight" and so on; metadata "lamina" holds JSON with the network, preprocessing, class
-/// names and training settings, kinds by name. Weights are written as Model::weights says, in 8 bits with a tensor
-/// "layer.1.weight_scale" (outputs). All or nothing.
+/// ensemble "network.2.layer.1.weight" and so on, of its gates "gates.layer.1.weight"; metadata "lamina" holds JSON
+/// with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
+/// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
 /// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbours; for an ensemble.

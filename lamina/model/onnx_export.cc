@@ -36,11 +36,13 @@ class Exporter {
     const bool plain = model_.preprocessor.inputs().count() == 0;
     std::string value = plain ? PlainInput() : InputsInGraph(graph_, model_.preprocessor, dtype_, taken_);
     const std::string encoded = value;
+    const std::string shares = model_.gates ? SharesInGraph(encoded) : "";
+    storage_ = model_.weights;
     for (int64_t i = 0; i < model_.networks(); ++i) {
       network_ = &model_.network_at(i);
       prefix_ = PrefixOfNetwork(i);
       const std::string answer = AnswerOfNetwork(encoded);
-      const std::string part = model_.others.empty() ? answer : Node("Mul", {answer, Scalar(model_.share_of(i))});
+      const std::string part = model_.others.empty() ? answer : Node("Mul", {answer, ShareInGraph(shares, i)});
       value = i == 0 ? part : Node("Add", {value, part});
     }
     Answers(value);
@@ -68,6 +70,23 @@ class Exporter {
   std::string PlainInput() {
     graph_.AddInput("input", OnnxTypeOf(dtype_), model_.network.inputs());
     return "input";
+  }
+
+  // Of each row and network, by Model::gates.
+  std::string SharesInGraph(const std::string& encoded) {
+    network_ = &*model_.gates;
+    prefix_ = "gates.";
+    const std::string gates = AnswerOfNetwork(encoded);
+    const int64_t last[] = {1};
+    return Node("Div", {gates, graph_.Node("ReduceSum", {gates, graph_.Vector(last)}, {{"keepdims", int64_t{1}}})});
+  }
+
+  std::string ShareInGraph(const std::string& shares, int64_t network) {
+    if (shares.empty()) {
+      return Scalar(model_.share_of(network));
+    }
+    const int64_t place[] = {network};
+    return graph_.Node("Gather", {shares, graph_.Vector(place)}, {{"axis", int64_t{1}}});
   }
 
   std::string AnswerOfNetwork(std::string value) {
@@ -111,10 +130,10 @@ class Exporter {
   std::string MemberProducts(size_t l, const std::string& x) {
     const LayerSpec& layer = network_->layers()[l];
     const int64_t members = network_->members();
-    const std::string weights = graph_.Node("Transpose",
-                                            {Reshaped(WeightsInGraph(graph_, *network_, model_.weights, prefix_, l),
-                                                      {members, layer.outputs, layer.inputs})},
-                                            {{"perm", std::vector<int64_t>{0, 2, 1}}});
+    const std::string weights = graph_.Node(
+        "Transpose",
+        {Reshaped(WeightsInGraph(graph_, *network_, storage_, prefix_, l), {members, layer.outputs, layer.inputs})},
+        {{"perm", std::vector<int64_t>{0, 2, 1}}});
     std::string z = graph_.Node("MatMul", {Reshaped(x, {members, -1, layer.inputs}), weights});
     if (layer.bias) {
       z = graph_.Node("Add",
@@ -152,7 +171,7 @@ class Exporter {
 
   std::string Products(size_t l, const std::string& x) {
     const LayerSpec& layer = network_->layers()[l];
-    std::vector<std::string> inputs{x, WeightsInGraph(graph_, *network_, model_.weights, prefix_, l)};
+    std::vector<std::string> inputs{x, WeightsInGraph(graph_, *network_, storage_, prefix_, l)};
     if (layer.bias) {
       inputs.push_back(BiasOf(l));
     }
@@ -271,6 +290,7 @@ class Exporter {
   const Model& model_;
   const Network* network_ = nullptr;  // the one that is being written, and the beginning of its names
   std::string prefix_;
+  WeightStorage storage_ = WeightStorage::kExact;
   DType dtype_;
   OnnxGraph graph_;
   std::set<std::string> taken_;  // names of text columns

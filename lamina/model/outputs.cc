@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "lamina/base/convert.h"
 
@@ -23,6 +24,17 @@ Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shar
     }
   });
   return sums;
+}
+
+Matrix SharesOfGates(const Matrix& gates) {
+  Matrix shares(gates.rows(), gates.cols(), DType::kF64);
+  ConvertMatrix(gates.view(), shares.view());
+  for (int64_t i = 0; i < shares.rows(); ++i) {
+    double* const row = shares.Row<double>(i);
+    const double sum = std::accumulate(row, row + shares.cols(), 0.0);
+    std::transform(row, row + shares.cols(), row, [&](double gate) { return gate / sum; });
+  }
+  return shares;
 }
 
 Matrix InTargetUnits(const Model& model, const Matrix& outputs) {

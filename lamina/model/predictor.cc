@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "lamina/backend/elementwise_loops.h"
@@ -136,9 +137,14 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
     predictors_.emplace_back(model.network_at(i), weights);
     scratch_bytes_ = std::max(scratch_bytes_, predictors_.back().scratch_bytes());
   }
+  if (model.gates) {
+    gates_.emplace(*model.gates);
+    scratch_bytes_ = std::max(scratch_bytes_, PaddedBytes(gates_->outputs(), dtype_) + gates_->scratch_bytes());
+  }
   // The inputs and the outputs in the network's type stand before the predictors' own part, sums of an ensemble behind.
   scratch_bytes_ += PaddedBytes(inputs_, dtype_) + PaddedBytes(outputs(), dtype_) +
-                    (shares_.empty() ? 0 : PaddedBytes(outputs(), DType::kF64));
+                    (predictors_.size() <= 1 ? 0 : PaddedBytes(outputs(), DType::kF64)) +
+                    (gates_ ? PaddedBytes(gates_->outputs(), DType::kF64) : 0);
   const Preprocessor& preprocessor = model.preprocessor;
   if (preprocessor.inputs().count() == 0) {
     return;
@@ -154,23 +160,43 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
   }
 }
 
-// As SumOfShares().
+// As SharesOfGates(), at the beginning of the scratch.
+const double* RowPredictor::SharesOf(const void* x, void* scratch) const noexcept {
+  if (!gates_) {
+    return shares_.data();
+  }
+  const int64_t count = gates_->outputs();
+  auto* const shares = static_cast<double*>(scratch);
+  auto* const outputs = static_cast<char*>(scratch) + PaddedBytes(count, DType::kF64);
+  gates_->PredictAt(x, outputs, outputs + PaddedBytes(count, dtype_));
+  DispatchFloat(dtype_, [&]<class T>(T) { std::copy_n(reinterpret_cast<const T*>(outputs), count, shares); });
+  const double sum = std::accumulate(shares, shares + count, 0.0);
+  std::transform(shares, shares + count, shares, [&](double gate) { return gate / sum; });
+  return shares;
+}
+
+// As SumOfShares(), or AnswersByGates() in evaluate.cc.
 void RowPredictor::Compute(const void* x, void* y, void* scratch) const noexcept {
   if (nearest_) {
     nearest_->PredictAt(x, y, scratch);
     return;
   }
-  if (shares_.empty()) {
+  if (predictors_.size() == 1) {
     predictors_.front().PredictAt(x, y, scratch);
     return;
   }
-  auto* const sums = static_cast<double*>(scratch);
+  const double* const shares = SharesOf(x, scratch);
+  auto* const behind = static_cast<char*>(scratch) + (gates_ ? PaddedBytes(gates_->outputs(), DType::kF64) : 0);
+  auto* const sums = reinterpret_cast<double*>(behind);
   std::fill_n(sums, outputs(), 0.0);
   DispatchFloat(dtype_, [&]<class T>(T) {
     for (size_t k = 0; k < predictors_.size(); ++k) {
-      predictors_[k].PredictAt(x, y, static_cast<char*>(scratch) + PaddedBytes(outputs(), DType::kF64));
+      if (shares[k] == 0) {
+        continue;
+      }
+      predictors_[k].PredictAt(x, y, behind + PaddedBytes(outputs(), DType::kF64));
       for (int64_t j = 0; j < outputs(); ++j) {
-        sums[j] += shares_[k] * static_cast<double>(static_cast<const T*>(y)[j]);
+        sums[j] += shares[k] * static_cast<double>(static_cast<const T*>(y)[j]);
       }
     }
     for (int64_t j = 0; j < outputs(); ++j) {

@@ -113,12 +113,14 @@ class RowPredictor {
 
  private:
   void Compute(const void* x, void* y, void* scratch) const noexcept;
+  const double* SharesOf(const void* x, void* scratch) const noexcept;
   template <class T>
   int64_t Finish(const T* x, T* y, double* out) const noexcept;
 
   std::vector<Predictor> predictors_;  // one a network of an ensemble; none: nearest neighbours
   std::optional<NearestPredictor> nearest_;
-  std::vector<double> shares_;         // of them; empty: one network
+  std::vector<double> shares_;         // of them; empty: one network, or by gates
+  std::optional<Predictor> gates_;     // Model::gates
   std::optional<RowEncoder> encoder_;  // none: a network that is not fed from raw rows
   int64_t columns_ = 0;
   bool takes_numbers_ = true;

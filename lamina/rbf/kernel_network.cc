@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/stop.h"
@@ -18,8 +17,11 @@
 #include "lamina/model/calibrate.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/even_rows.h"
-#include "lamina/rbf/kernel_rows.h"
+#include "lamina/rbf/kernel_layers.h"
+#include "lamina/rbf/kernel_solve.h"
+#include "lamina/rbf/leaf_tree.h"
 #include "lamina/rbf/nystroem.h"
+#include "lamina/rbf/prepared_rows.h"
 #include "lamina/rbf/prune_centres.h"
 
 namespace lamina {
@@ -29,6 +31,9 @@ constexpr double kOperations = 3e10;  // of machines that are tried with all row
 constexpr int64_t kMostMachines = 12;
 constexpr int64_t kMachinesOfARound = 6;  // with fewer, the column weights stay
 constexpr int64_t kMachinesOfASearch = 100;
+constexpr double kOperationsOfLeaves = 1.5e12;
+constexpr int64_t kFewestOfLeaf = 200;
+constexpr double kOverlap = 0.1;                 // LeafOptions::overlap
 constexpr double kOperationsPerSecond = 1.5e10;  // of one thread, carefully
 constexpr double kSecondsWorthSaying = 10;
 constexpr int64_t kBytesWorthSaying = 1'000'000'000;
@@ -36,55 +41,42 @@ constexpr int64_t kBytesWorthSaying = 1'000'000'000;
 // What a machine costs that leaves rows out.
 double OperationsOf(int64_t rows) { return 2.0 / 3 * std::pow(static_cast<double>(rows), 3); }
 
-// Neurons for so many rows: all of them where that can be.
-int64_t CentresOf(int64_t rows, int64_t columns, int64_t outputs) {
-  const int64_t bytes = KernelMachineBytes(rows, columns, outputs, /*left_out=*/false);
-  const int64_t usable = rows > KernelNetworkOptions::kSearchRows ? QueryHardware().UsableMemory_bytes() : 0;
-  const bool fits = usable == 0 || bytes <= usable;  // 0: unknown, or of no weight
-  return rows <= KernelNetworkOptions::kMostRows && fits ? rows : CentresFor(rows);
-}
-
-Matrix InDoubles(ConstMatrixView rows) {
-  Matrix numbers(rows.rows, rows.cols, DType::kF64);
-  ConvertMatrix(rows, numbers.view());
-  return numbers;
-}
-
-struct PreparedRows {
-  Matrix x;
-  Matrix y;                     // centred
-  std::vector<double> weights;  // or empty
-  std::vector<double> means;    // of the targets
-  std::vector<int64_t> groups;  // given, or of equal rows
-  std::vector<double> times;
+struct TableSize {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t outputs = 0;
 };
 
-PreparedRows Prepared(const Dataset& rows) {
-  PreparedRows prepared{
-      InDoubles(rows.features.view()), InDoubles(rows.targets.view()), rows.sample_weights, {}, {}, rows.times};
-  const int64_t count = rows.size();
-  const auto weight_of = [&](int64_t i) {
-    return prepared.weights.empty() ? 1.0 : prepared.weights[static_cast<size_t>(i)];
+bool FitsInMemory(const TableSize& size) {
+  const int64_t usable = size.rows > KernelNetworkOptions::kSearchRows ? QueryHardware().UsableMemory_bytes() : 0;
+  return usable == 0 ||  // unknown, or of no weight
+         KernelMachineBytes(size.rows, size.columns, size.outputs, /*left_out=*/false) <= usable;
+}
+
+// Neurons for so many rows in one machine: all of them where that can be.
+int64_t CentresOf(const TableSize& size, int64_t most) {
+  return size.rows <= most && FitsInMemory(size) ? size.rows : CentresFor(size.rows);
+}
+
+struct LeafPlan {
+  int64_t depth = 0;  // of the tree; 0: one machine has all rows
+  TableSize leaf;     // with the rows of the largest
+  int64_t leaves() const { return int64_t{1} << depth; }
+  double operations() const { return static_cast<double>(leaves()) * OperationsOf(leaf.rows) / 2; }
+};
+
+// As few leaves as memory and kOperationsOfLeaves allow.
+LeafPlan PlanLeaves(const TableSize& size, int64_t most) {
+  LeafPlan plan{0, size};
+  const auto fits = [&] {
+    return plan.leaf.rows <= most && FitsInMemory(plan.leaf) &&
+           (plan.depth == 0 || plan.operations() <= kOperationsOfLeaves);
   };
-  double weights = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    weights += weight_of(i);
+  while (!fits() && plan.leaf.rows > kFewestOfLeaf) {
+    ++plan.depth;
+    plan.leaf.rows = static_cast<int64_t>(std::ceil(static_cast<double>(plan.leaf.rows) * (0.5 + kOverlap / 2)));
   }
-  prepared.means.resize(static_cast<size_t>(prepared.y.cols()));
-  for (size_t c = 0; c < prepared.means.size(); ++c) {
-    double total = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      total += prepared.y.Row<double>(i)[c] * weight_of(i);
-    }
-    prepared.means[c] = total / weights;
-    for (int64_t i = 0; i < count; ++i) {
-      prepared.y.Row<double>(i)[c] -= prepared.means[c];
-    }
-  }
-  prepared.groups = !rows.groups.empty() ? rows.groups
-                    : rows.times.empty() ? GroupsOfEqualRows(prepared.x.view())
-                                         : std::vector<int64_t>();
-  return prepared;
+  return plan;
 }
 
 KernelMachine Fitted(const PreparedRows& rows, KernelMachineOptions options) {
@@ -120,46 +112,6 @@ void FitProbabilities(const PreparedRows& rows, KernelNetwork& result) {
   }
   result.left_out_correct = static_cast<double>(correct) / static_cast<double>(asked);
   result.temperature = FitTemperature(logits, labels, rows.weights);
-}
-
-Network NetworkOf(const KernelNetwork& fitted, const PreparedRows& rows, DType dtype, bool classes) {
-  const KernelMachine& machine = fitted.machine;
-  const bool scaled = std::any_of(machine.feature_weights.begin(), machine.feature_weights.end(),
-                                  [](double weight) { return weight != 1; });
-  std::vector<LayerSpec> layers = KernelLayers(machine.kind, scaled, rows.x.cols(), rows.y.cols(), classes);
-  LayerSpec& centres = layers[layers.size() - 2];
-  centres.activation = centres.activation.WithRadius(machine.scale);
-  centres.outputs = layers.back().inputs = rows.x.rows();
-  Network network(layers, dtype);
-  DispatchFloat(dtype, [&]<class T>(T) {
-    const size_t last = layers.size() - 1;
-    const int64_t columns = rows.x.cols();
-    const std::span<const double> weights = machine.feature_weights;
-    const bool matrix = std::ssize(weights) != columns;
-    for (int64_t j = 0; scaled && j < columns; ++j) {
-      network.Weights(0).Row<T>(j)[j] = static_cast<T>(weights[static_cast<size_t>(j)]);
-      for (int64_t k = 0; matrix && k < columns; ++k) {
-        network.Weights(0).Row<T>(j)[k] = static_cast<T>(weights[static_cast<size_t>(k * columns + j)]);
-      }
-    }
-    std::vector<double> centre(static_cast<size_t>(columns));
-    for (int64_t i = 0; i < rows.x.rows(); ++i) {
-      WeighRow(rows.x.Row<double>(i), weights, columns, centre.data());
-      for (int64_t j = 0; j < columns; ++j) {
-        // As the first layer will scale a row that is asked about.
-        network.Weights(last - 1).Row<T>(i)[j] =
-            matrix ? static_cast<T>(centre[static_cast<size_t>(j)])
-                   : static_cast<T>(weights[static_cast<size_t>(j)]) * static_cast<T>(rows.x.Row<double>(i)[j]);
-      }
-      for (int64_t c = 0; c < rows.y.cols(); ++c) {
-        network.Weights(last).Row<T>(c)[i] = static_cast<T>(machine.alpha.Row<double>(i)[c] / fitted.temperature);
-      }
-    }
-    for (int64_t c = 0; c < rows.y.cols(); ++c) {
-      static_cast<T*>(network.Bias(last))[c] = static_cast<T>(rows.means[static_cast<size_t>(c)] / fitted.temperature);
-    }
-  });
-  return network;
 }
 
 int64_t Different(std::vector<int64_t> groups) {
@@ -205,22 +157,6 @@ Dataset InTime(const Dataset& train) {
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return time(a) < time(b); });
   return ChosenRows(train, order);
 }
-
-}  // namespace
-
-std::vector<LayerSpec> KernelLayers(const KernelKind& kind, bool scaled, int64_t inputs, int64_t outputs,
-                                    bool classes) {
-  const std::string curve = fmt::format("laplace(power={})", kind.power);
-  std::vector<LayerSpec> layers;
-  if (scaled) {
-    layers.push_back({inputs, inputs, Synapse::kDot, Activation(), /*bias=*/false});
-  }
-  layers.push_back({inputs, 1, kind.p == 1 ? Synapse::kL1 : Synapse::kL2, Activation(curve), /*bias=*/false});
-  layers.push_back({1, outputs, Synapse::kDot, Activation(classes ? "softmax" : "identity"), /*bias=*/true});
-  return layers;
-}
-
-namespace {
 
 // By what is computed, not by the clock: a table has the same model everywhere.
 int64_t SearchRows(const KernelNetworkOptions& options) {
@@ -278,10 +214,6 @@ void RefineWithAll(const KernelNetworkOptions& options, KernelMachineOptions mac
   }
 }
 
-}  // namespace
-
-namespace {
-
 // With fewer neurons, where that may be and is enough: their rows to `centres`.
 void Prune(const PreparedRows& rows, const KernelNetworkOptions& options, KernelMachineOptions machine_options,
            std::vector<int64_t>& centres, KernelNetwork& result) {
@@ -307,6 +239,104 @@ void Prune(const PreparedRows& rows, const KernelNetworkOptions& options, Kernel
   }
 }
 
+KernelMachineOptions MachineOptionsOf(const KernelNetworkOptions& options) {
+  KernelMachineOptions machine_options;
+  machine_options.choices = options.choices;
+  machine_options.threads = options.threads;
+  machine_options.seconds = options.seconds;
+  machine_options.stop_requested = options.stop_requested;
+  machine_options.progress = options.progress;
+  return machine_options;
+}
+
+// `result.machine`: of `rows`, result.centres of them neurons. To a network, or not complete.
+void Finish(const KernelNetworkOptions& options, DType dtype, PreparedRows rows, KernelNetwork& result) {
+  std::vector<int64_t> centres = EvenPlaces(rows.x.rows(), std::min(result.centres, rows.x.rows()));
+  if (result.machine.complete && options.prune > 0) {
+    Prune(rows, options, MachineOptionsOf(options), centres, result);
+  }
+  if (!result.machine.complete) {
+    return;
+  }
+  result.centres = std::ssize(centres);
+  if (result.centres < rows.x.rows()) {
+    rows.x = ChosenRows(rows.x.view(), centres);
+  }
+  result.equal_rows = result.groups == 0 ? EqualRows(rows.groups) : 0;
+  result.network = NetworkOfMachine(result.machine, rows, dtype, options.classes, result.temperature);
+}
+
+// `leaf` has `share` of all rows in leaves. Where settings differ those of the first are told, errors and column
+// weights as their means.
+void AddLeaf(KernelNetwork leaf, double share, int64_t columns, KernelNetwork& all) {
+  std::vector<double> weights = WeightsAlongColumns(leaf.machine.feature_weights, columns);
+  if (all.network.layers().empty()) {
+    all.network = std::move(leaf.network);
+    all.machine = OfChoice(leaf.machine);
+    all.machine.feature_weights.assign(weights.size(), 0.0);
+    all.machine.error = all.temperature = 0;
+  } else {
+    all.others.push_back(std::move(leaf.network));
+  }
+  for (size_t j = 0; j < weights.size(); ++j) {
+    all.machine.feature_weights[j] += share * weights[j];
+  }
+  all.machine.error += share * leaf.machine.error;
+  all.machine.jitter = std::max(all.machine.jitter, leaf.machine.jitter);
+  all.left_out_correct += share * leaf.left_out_correct;
+  all.temperature += share * leaf.temperature;
+  all.growth = std::max(all.growth, leaf.growth);
+  all.search_rows += leaf.search_rows;
+  all.tried += leaf.tried;
+  all.centres += leaf.centres;
+  all.unpruned += leaf.unpruned;
+  all.equal_rows += leaf.equal_rows;
+  all.asked_rows += leaf.asked_rows;
+}
+
+// A machine in each leaf of a tree, with choices of its own.
+KernelNetwork FitLeaves(const Dataset& train, KernelNetworkOptions options, const LeafPlan& plan) {
+  KernelNetwork result;
+  result.groups = Different(train.groups);
+  LeafTree tree;
+  const auto grow = [&] { tree = GrowLeaves(train, {plan.depth, kOverlap, options.threads}); };
+  if (!options.stop_requested) {
+    grow();
+  } else if (StopsAt(options.stop_requested, grow)) {
+    return result;
+  }
+  int64_t all_rows = 0;
+  for (const LeafTree::Leaf& leaf : tree.leaves) {
+    all_rows += std::ssize(leaf.rows);
+  }
+  options.leaves = false;
+  options.most_rows = plan.leaf.rows + plan.leaf.rows / 4;  // of a node that could not be cut some are the neurons
+  options.seconds /= static_cast<double>(tree.leaves.size());
+  const auto progress = std::move(options.progress);
+  options.progress = [&](int64_t tried) {
+    if (progress) {
+      progress(result.tried + tried);
+    }
+  };
+  for (LeafTree::Leaf& leaf : tree.leaves) {
+    Dataset rows = ChosenRows(train, leaf.rows);
+    if (Different(rows.groups) == 1) {  // no other answers it
+      rows.groups.clear();
+    }
+    KernelNetwork fitted = FitKernelNetwork(rows, options);
+    if (!fitted.machine.complete) {
+      return KernelNetwork();
+    }
+    const double share = static_cast<double>(rows.size()) / static_cast<double>(all_rows);
+    AddLeaf(std::move(fitted), share, train.inputs(), result);
+  }
+  result.machine.complete = true;
+  if (!result.others.empty()) {
+    result.gates = GatesOf(tree, train.inputs(), train.dtype());
+  }
+  return result;
+}
+
 }  // namespace
 
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options) {
@@ -318,62 +348,50 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   if (!std::is_sorted(train.times.begin(), train.times.end())) {
     return FitKernelNetwork(InTime(train), options);
   }
-  KernelMachineOptions machine_options;
-  machine_options.choices = options.choices;
-  machine_options.threads = options.threads;
-  machine_options.seconds = options.seconds;
-  machine_options.stop_requested = options.stop_requested;
-  machine_options.progress = options.progress;
   KernelNetwork result;
   result.groups = Different(train.groups);
   if (result.groups == 1) {
     throw Error(ErrorCode::kInvalidArgument, "all rows are of one group, and no other can answer them",
                 {.remedy = "Use another column, or none."});
   }
+  const TableSize size{train.size(), train.inputs(), train.targets.cols()};
+  if (const LeafPlan plan = PlanLeaves(size, options.most_rows);
+      plan.depth > 0 && options.leaves && options.centres == 0) {
+    return FitLeaves(train, options, plan);
+  }
   result.search_rows = std::min(train.size(), SearchRows(options));
   PreparedRows rows = Prepared(EvenRows(train, result.search_rows));
-  result.machine = Fitted(rows, machine_options);
+  result.machine = Fitted(rows, MachineOptionsOf(options));
   result.tried = result.machine.tried;
   LookAtLeftOut(rows, options, result);
   result.centres = rows.x.rows();
   if (result.machine.complete && train.size() > result.search_rows) {
     rows = Prepared(train);
-    result.centres =
-        options.centres > 0 ? options.centres : CentresOf(train.size(), train.inputs(), train.targets.cols());
-    RefineWithAll(options, machine_options, rows, result);
+    result.centres = options.centres > 0 ? options.centres : CentresOf(size, options.most_rows);
+    RefineWithAll(options, MachineOptionsOf(options), rows, result);
   }
-  std::vector<int64_t> centres = EvenPlaces(rows.x.rows(), std::min(result.centres, rows.x.rows()));
-  if (result.machine.complete && options.prune > 0) {
-    Prune(rows, options, machine_options, centres, result);
-  }
-  if (!result.machine.complete) {
-    return result;
-  }
-  result.centres = std::ssize(centres);
-  if (result.centres < rows.x.rows()) {
-    rows.x = ChosenRows(rows.x.view(), centres);
-  }
-  result.equal_rows = train.groups.empty() ? EqualRows(rows.groups) : 0;
-  result.network = NetworkOf(result, rows, train.dtype(), options.classes);
+  Finish(options, train.dtype(), std::move(rows), result);
   return result;
 }
 
 std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs, double prune) {
-  const int64_t centres = CentresOf(rows, columns, outputs);
-  const bool all = centres == rows;
-  const int64_t bytes = all ? KernelMachineBytes(rows, columns, outputs, /*left_out=*/false)
-                            : CentresBytes(rows, columns, outputs, centres);
-  const auto n = static_cast<double>(rows);
-  const auto m = static_cast<double>(centres);
-  const double machine = all ? OperationsOf(rows) / 2 : 2 * n * m * m;
-  const double operations = machine + (prune > 0 ? PruningOperations(rows, machine) : 0);
+  const TableSize size{rows, columns, outputs};
+  const LeafPlan plan = PlanLeaves(size, KernelNetworkOptions::kMostRows);
+  const int64_t bytes = KernelMachineBytes(plan.leaf.rows, columns, outputs, /*left_out=*/false);
+  const double machine = OperationsOf(plan.leaf.rows) / 2;
+  const double searches = plan.depth == 0 ? 0 : kMachinesOfASearch * OperationsOf(KernelNetworkOptions::kSearchRows);
+  const double of_leaf = machine + searches + (prune > 0 ? PruningOperations(plan.leaf.rows, machine) : 0);
+  const double operations = static_cast<double>(plan.leaves()) * of_leaf;
   const double seconds = operations / kOperationsPerSecond;
-  if (all && bytes < kBytesWorthSaying && seconds < kSecondsWorthSaying) {
+  if (plan.depth == 0 && bytes < kBytesWorthSaying && seconds < kSecondsWorthSaying) {
     return "";
   }
   return fmt::format(
       "a kernel machine of {}{} takes {} of memory and up to {} of one thread", Counted(rows, "training row{s}"),
-      all ? "" : fmt::format(", {} of them neurons,", WithThousands(centres)), BytesText(bytes), DurationText(seconds));
+      plan.depth == 0
+          ? ""
+          : fmt::format(" in {} leaves of up to {},", WithThousands(plan.leaves()), WithThousands(plan.leaf.rows)),
+      BytesText(bytes), DurationText(seconds));
 }
 
 }  // namespace lamina

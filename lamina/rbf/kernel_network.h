@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "lamina/data/encode/dataset.h"
 #include "lamina/nn/network.h"
@@ -14,8 +16,6 @@ namespace lamina {
 struct KernelNetworkOptions {
   /// Rows that choices are made with, evenly spread; the machine is then solved for with all rows.
   static constexpr int64_t kSearchRows = 700;
-  /// Of more, or of what does not fit into memory, some are centres: memory grows with the square of all, time with
-  /// their cube.
   static constexpr int64_t kMostRows = 20'000;
 
   KernelChoices choices;
@@ -23,7 +23,11 @@ struct KernelNetworkOptions {
   /// that fits answers of rows left out.
   bool classes = false;
   int threads = 1;
-  /// Neurons, where rows are more than choices are made with; 0: all rows, or of too many as many as CentresFor() says.
+  /// Of more, or of what does not fit into memory, machines in the leaves of a tree (leaf_tree.h) answer together:
+  /// memory grows with the square of a machine's rows, time with their cube.
+  int64_t most_rows = kMostRows;
+  bool leaves = true;  // else of more some are the neurons, as many as CentresFor() says
+  /// Neurons of one machine, evenly spread, where rows are more than choices are made with; 0: all rows.
   int64_t centres = 0;
   /// By how much the mean squared error may grow, as a share of it, where fewer neurons are enough for that; 0: none
   /// are dropped.
@@ -37,6 +41,9 @@ struct KernelNetworkOptions {
 
 struct KernelNetwork {
   Network network;
+  /// Of leaves: the others, and by how much each counts for a row (Model::gates).
+  std::vector<Network> others;
+  std::optional<Network> gates;
   KernelMachine machine;        // as it was solved for in the end; `complete` is false where it was stopped
   int64_t search_rows = 0;      // that choices were made with
   int64_t tried = 0;            // systems solved
@@ -49,10 +56,6 @@ struct KernelNetwork {
   double temperature = 1;       // of classes
   double left_out_correct = 0;  // of classes: the share of rows that all others answer rightly
 };
-
-/// The layers of KernelNetwork::network for one centre: columns times their weights, distances, outputs. `scaled`:
-/// whether there are such weights.
-std::vector<LayerSpec> KernelLayers(const KernelKind& kind, bool scaled, int64_t inputs, int64_t outputs, bool classes);
 
 /// Rows of weight 0 are left out. Where errors are looked at, rows are left out by train.groups, or answered by earlier
 /// ones of train.times, which then are the centres' order; else equal rows are left out together. Throws

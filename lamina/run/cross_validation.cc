@@ -285,6 +285,7 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
                        NetworkOutputs(session.model(), session.backend(), session.test().features));
     if (settings.bag) {
       RefuseNearest(session.model(), "--bag");
+      RefuseEnsemble(session.model(), "--bag");
       result.found.networks.push_back(session.model().network);
     }
     FoldResult one = ResultOf(fold, session, trained, scored);

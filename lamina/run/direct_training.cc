@@ -44,6 +44,8 @@ class DirectTraining {
     }
     const double seconds = watch_.Elapsed_seconds();
     model.network = std::move(*network);
+    model.others = std::move(others_);
+    model.gates = std::move(gates_);
     model.nearest = MethodFrom(settings_) == Method::kNearest ? settings_.k : 0;
     model.training["method"] = std::move(found_);
     EpochRecord record = Measured(model);
@@ -196,6 +198,11 @@ class DirectTraining {
       found_["left_out_accuracy"] = fitted.left_out_correct;
       found_["temperature"] = fitted.temperature;
     }
+    if (fitted.gates) {
+      found_["leaves"] = 1 + std::ssize(fitted.others);
+      others_ = std::move(fitted.others);
+      gates_ = std::move(fitted.gates);
+    }
     return std::move(fitted.network);
   }
 
@@ -246,6 +253,9 @@ class DirectTraining {
   const Backend& backend_;
   const TrainCallbacks& callbacks_;
   Communicator* ranks_;
+  // Of kernel machines in leaves:
+  std::vector<Network> others_;
+  std::optional<Network> gates_;
   nlohmann::json found_ = nlohmann::json::object();
   Stopwatch watch_;
   Stopwatch since_progress_;

@@ -39,7 +39,8 @@ std::vector<Candidate> Candidates(Search& search, const SearchResult& result) {
       pair.others.push_back(model->network);
       pair.shares = {0.5, 0.5};
       pair.nearest = std::max(candidates.front().model.nearest, model->nearest);
-      if (own != encoding || !CheckEnsemble(pair)) {
+      const bool leaves = candidates.front().model.gates || model->gates;
+      if (leaves || own != encoding || !CheckEnsemble(pair)) {
         continue;
       }
     }

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
-#include "lamina/rbf/kernel_network.h"
+#include "lamina/rbf/kernel_layers.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 

@@ -18,7 +18,7 @@ from ._fitting import Rows, input_scaling
 from ._models import Model
 from ._network import Network
 from ._parameters import Attribute, Parameter, choice
-from ._predictors import BatchPredictor
+from ._predictors import BatchPredictor, LeafPredictor
 from ._sparse import Scaling, canonical, is_sparse
 from ._tables import is_table
 
@@ -35,6 +35,8 @@ class _Estimator(BaseEstimator):
     """Checks and scales rows, and answers by a network of the library. Subclasses fit it."""
 
     _network: Network
+    _leaves: tuple[list[Network], Network] | None = None  # other networks, and the gates by which all answer
+    _predictor: BatchPredictor | LeafPredictor
     _encoder: TableEncoder | None
     _auto_scale = "standardize"  # what scale="auto" is for numbers beyond [-1, 1]
     _answers_in_double = False  # of a network of float32, too

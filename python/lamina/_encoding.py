@@ -114,7 +114,11 @@ def model_of(estimator: Any) -> Model:
             column.update(offset=float(offset), scale=float(scale), fill=float(offset))
     _set_targets(node, estimator)
     loss, _ = estimator._output()
-    return Model(_core.Model.from_network(estimator._network._core, loss, json.dumps(node)))
+    others, gates = estimator._leaves or ((), None)
+    core = _core.Model.from_network(
+        estimator._network._core, loss, json.dumps(node), [other._core for other in others], gates and gates._core
+    )
+    return Model(core)
 
 
 def _set_targets(node: dict[str, Any], estimator: Any) -> None:

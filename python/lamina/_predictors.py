@@ -118,3 +118,38 @@ class BatchPredictor:
         if row >= 0:
             raise ValueError(f"Input X contains NaN, infinity or a value too large for {self._out_type}: row {row}")
         return out
+
+
+class LeafPredictor:
+    """Answers of several networks whose shares go by the row: the gates' outputs over their sum.
+
+    `first` answers for the first network, as the others will.
+    """
+
+    def __init__(self, first: BatchPredictor, others: list[Network], gates: Network) -> None:
+        network, input_scaling, output_scaling, backend, threads, dtype = first._made_of
+        self._leaves = [first]
+        for other in others:
+            leaf = BatchPredictor.__new__(BatchPredictor)
+            leaf.__setstate__((other, input_scaling, output_scaling, backend, threads, dtype))
+            self._leaves.append(leaf)
+        self._gates = BatchPredictor(gates, input_scaling=input_scaling, backend=backend, threads=threads, dtype="f64")
+        self.inputs, self.outputs = network.inputs, network.outputs
+
+    def __call__(self, x: Any) -> Array:
+        """The outputs for the rows of x, an array or a sparse matrix: (rows, outputs)."""
+        return self._joined(x.tocsr() if is_sparse(x) else np.asarray(x))
+
+    def of_matrix(self, array: Array, dtype: str) -> Array:
+        """The same for an array as `as_matrix` gives it."""
+        return self._joined(array)
+
+    def _joined(self, x: Any) -> Array:
+        gates = self._gates(x)
+        shares = gates / gates.sum(axis=1, keepdims=True)
+        answers = np.zeros((x.shape[0], self.outputs))
+        for leaf, of_leaf in zip(self._leaves, shares.T):
+            asked = np.flatnonzero(of_leaf)
+            if len(asked) > 0:
+                answers[asked] += of_leaf[asked, None] * leaf(x[asked])
+        return answers.astype(self._leaves[0]._out_type, copy=False)

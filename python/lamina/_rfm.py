@@ -19,6 +19,7 @@ from ._fitting import Rows
 from ._layers import METRICS
 from ._network import Network
 from ._parameters import Attribute, Parameter, choice, documented, keep, or_auto, real, whole
+from ._predictors import BatchPredictor, LeafPredictor
 from ._targets import CLASS_WEIGHT, _NumberTargets
 
 _F64_ROWS = 2000  # up to which "auto" answers in float64
@@ -90,6 +91,8 @@ class _KernelMachine(_Estimator):
         "dual_coef_": Attribute("array"),
     }
 
+    _most_rows = 0  # of one machine; 0: the library's
+
     def _neuron(self) -> str:
         if self.feature_weights == "full" and self.metric == "manhattan":
             raise ValueError('feature_weights="full" is for Euclidean distances alone: metric="euclidean" or "auto"')
@@ -141,9 +144,12 @@ class _KernelMachine(_Estimator):
             threads_of(self.threads),
             rows.groups,
             rows.times,
+            self._most_rows,
         )
         core, found = fitted
         self._network = Network._of(core)
+        others = [Network._of(other) for other in found["others"]]
+        self._leaves = (others, Network._of(found["gates"])) if others else None
         said = ("distance", "power", "radius", "ridge", "round", "neurons", "growth")
         self.kernel_ = {name: found[name] for name in said}
         self.left_out_error_ = found["left_out_error"]
@@ -151,9 +157,14 @@ class _KernelMachine(_Estimator):
         self._prepare_answers()
         return self
 
+    def _prepare_answers(self) -> None:
+        super()._prepare_answers()
+        if self._leaves is not None and isinstance(self._predictor, BatchPredictor):
+            self._predictor = LeafPredictor(self._predictor, *self._leaves)
+
     @property
     def dual_coef_(self) -> Array:
-        """The output weights, (neurons, outputs), of the network's own numbers: a copy."""
+        """The output weights, (neurons, outputs), of the network's own numbers: a copy (of leaves: of the first)."""
         check_is_fitted(self)
         return self._network.weights(len(self._network.layers) - 1).T.copy()
 
@@ -166,7 +177,7 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
     others (equal rows, or the groups given, are left out together; of times given, earlier ones answer later ones).
     Probabilities fit those answers, too. Sample weights are exact: a row of weight 2 and the row twice give the same
     machine. Above 700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory grows
-    with the square of the rows, time with the cube. Above 20,000 some rows are the neurons of all.
+    with the square of the rows, time with the cube. Above 20,000 machines in the leaves of a tree answer together.
     """
 
     def __init__(

@@ -126,7 +126,7 @@ Dataset WithLeftOut(const Dataset& train, const nb::object& groups, const nb::ob
 // (network, what was found).
 nb::object FitKernels(const Dataset& train, bool classes, const std::string& neuron, const std::string& feature_weights,
                       int64_t rounds, double ridge, double radius, double seconds, double prune, int threads,
-                      const nb::object& groups, const nb::object& times) {
+                      const nb::object& groups, const nb::object& times, int64_t most_rows) {
   TrainSettings settings;
   settings.method = NameOf(Method::kKernelMachine, kMethods);
   settings.neuron = neuron;
@@ -140,6 +140,7 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
   options.threads = BackendOf("cpu", threads).threads();
   options.seconds = seconds;
   options.prune = prune;
+  options.most_rows = most_rows > 0 ? most_rows : KernelNetworkOptions::kMostRows;
   const Dataset rows = WithLeftOut(train, groups, times);
   KernelNetwork fitted = Interruptibly([&] { return FitKernelNetwork(rows, options); });
   const KernelMachine& machine = fitted.machine;
@@ -153,6 +154,12 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
   found["neurons"] = fitted.centres;
   found["growth"] = fitted.growth;
   found["feature_weights"] = WeightsAlongColumns(machine.feature_weights, train.inputs());
+  std::vector<PyNetwork> others;
+  for (Network& other : fitted.others) {
+    others.push_back({std::move(other)});
+  }
+  found["others"] = std::move(others);
+  found["gates"] = fitted.gates ? nb::cast(PyNetwork{std::move(*fitted.gates)}) : nb::none();
   return nb::make_tuple(PyNetwork{std::move(fitted.network)}, found);
 }
 
@@ -177,7 +184,7 @@ void BindDirect(nb::module_& module) {
   module.def("fit_kernels", &FitKernels, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"),
              nb::arg("feature_weights"), nb::arg("rounds"), nb::arg("ridge"), nb::arg("radius"), nb::arg("seconds"),
              nb::arg("prune") = 0.0, nb::arg("threads") = 0, nb::arg("groups") = nb::none(),
-             nb::arg("times") = nb::none(),
+             nb::arg("times") = nb::none(), nb::arg("most_rows") = 0,
              "A kernel machine as a network, and what was chosen (ridge below 0, radius and seconds 0: open).");
 }
 

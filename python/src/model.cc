@@ -290,10 +290,16 @@ nb::tuple Train(const Texts& texts, const PyTable* table, const PyTable* test, c
   return nb::make_tuple(std::move(model), epochs, result.history.best_epoch, result.history.stop_reason, report, notes);
 }
 
-std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string& loss,
-                                     const std::string& preprocessor) {
+std::unique_ptr<PyModel> FromNetwork(const PyNetwork& network, const std::string& loss, const std::string& preprocessor,
+                                     const std::vector<const PyNetwork*>& others, const PyNetwork* gates) {
   auto model = std::make_unique<PyModel>();
   model->model.network = network.network;
+  for (const PyNetwork* other : others) {
+    model->model.others.push_back(other->network);
+  }
+  if (gates != nullptr) {
+    model->model.gates = gates->network;
+  }
   model->model.loss = Loss::Parse(loss);
   if (!preprocessor.empty()) {
     model->model.preprocessor = Preprocessor::FromJson(json::parse(preprocessor));
@@ -315,7 +321,8 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
       .def_static(
           "load", [](const std::string& path) { return std::make_unique<PyModel>(PyModel{LoadModel(path)}); },
           nb::arg("path"))
-      .def_static("from_network", &FromNetwork, nb::arg("network"), nb::arg("loss"), nb::arg("preprocessor") = "")
+      .def_static("from_network", &FromNetwork, nb::arg("network"), nb::arg("loss"), nb::arg("preprocessor") = "",
+                  nb::arg("others") = std::vector<const PyNetwork*>(), nb::arg("gates").none() = nb::none())
       .def(
           "save", [](const PyModel& self, const std::string& path) { SaveModel(path, self.model); }, nb::arg("path"))
       .def("to_onnx",

@@ -1,5 +1,7 @@
 """Kernel machines beside the same thing in NumPy, and beside xRFM where that and PyTorch are installed."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn import datasets
@@ -124,6 +126,38 @@ def test_fewer_neurons_answer_nearly_as_well():
     for bad in (-0.1, 1.5, "some"):
         with pytest.raises(ValueError, match="prune"):
             lamina.RFMRegressor(prune=bad).fit(x, y)
+
+
+class InLeaves(lamina.RFMRegressor):
+    _most_rows = 300
+
+
+class ClassesInLeaves(lamina.RFMClassifier):
+    _most_rows = 300
+
+
+def test_leaves_answer_together_through_every_door(tmp_path):
+    rng = np.random.default_rng(4)
+    x = rng.uniform(-1, 1, (800, 2))
+    y = np.sin(4 * (x[:, 0] + x[:, 1])) + 0.1 * rng.normal(size=800)
+    new = rng.uniform(-1, 1, (400, 2))
+    for model, whole, target in (
+        (InLeaves(prune=0.05), lamina.RFMRegressor(), y),
+        (ClassesInLeaves(prune=0.05), lamina.RFMClassifier(), np.where(y > 0, "up", "down")),
+    ):
+        model.fit(x, target)
+        assert len(model._leaves[0]) == 3
+        answers = model.predict_proba(new) if target is not y else model.predict(new)
+        wanted = whole.fit(x, target).predict_proba(new) if target is not y else whole.predict(new)
+        assert np.mean((answers - wanted) ** 2) < 0.01
+        # One row is answered as among many, a copy by pickle as the first, and the saved model as both.
+        parts = np.concatenate([model.predict(new[i : i + 1]) for i in range(20)])
+        assert (parts == model.predict(new)[:20]).all()
+        assert (pickle.loads(pickle.dumps(model)).predict(new) == model.predict(new)).all()
+        path = tmp_path / "leaves.safetensors"
+        model.to_model().save(path)
+        of_model = lamina.Model.load(path).predict_outputs(new)
+        np.testing.assert_allclose(np.asarray(of_model).reshape(answers.shape), answers, rtol=2e-5, atol=2e-6)
 
 
 def test_full_weights_are_for_euclidean_distances():

@@ -29,6 +29,29 @@ TEST(EnsembleFile, KeepsItsNetworks) {
   }
 }
 
+TEST(EnsembleFile, KeepsItsGates) {
+  const TemporaryFolder folder;
+  const Model model = WithWeights(WithGates(SmallModel(RandomTable(20, 3, 2, 1), DType::kF32)), WeightStorage::kI8);
+  SaveModel(folder.Path("m"), model);
+  const Model again = LoadModel(folder.Path("m"));
+  ASSERT_TRUE(again.gates.has_value());
+  EXPECT_EQ(again.shares, model.shares);
+  EXPECT_EQ(ParameterBytes(*again.gates), ParameterBytes(*model.gates));
+  const SafetensorsFile file = SafetensorsFile::Read(folder.Path("m"));
+  EXPECT_EQ(nlohmann::json::parse(file.metadata().at("lamina"))["format_version"], 9);
+  const std::function<void(nlohmann::json&)> edits[] = {
+      [](nlohmann::json& node) { node.erase("gates"); }, [](nlohmann::json& node) { node["others"].erase(1); },
+      [](nlohmann::json& node) { node["gates"]["layers"][1]["activation"] = "identity"; },
+      [](nlohmann::json& node) { node["gates"]["layers"][1]["outputs"] = 2; },
+      [](nlohmann::json& node) { node["gates"]["dtype"] = "f64"; }};
+  for (const auto& edit : edits) {
+    nlohmann::json node = nlohmann::json::parse(file.metadata().at("lamina"));
+    edit(node);
+    WriteSafetensors(folder.Path("edit"), {{"lamina", node.dump()}}, file.tensors());
+    EXPECT_EQ(CaughtError([&] { LoadModel(folder.Path("edit")); }).code(), ErrorCode::kBadModel);
+  }
+}
+
 TEST(EnsembleFile, IsRefusedWhereItDoesNotFit) {
   const TemporaryFolder folder;
   const Model model = SmallEnsemble();

@@ -130,4 +130,19 @@ inline Model WithOthers(Model model) {
   return model;
 }
 
+// The same with shares that go by the row: of many rows some are 0.
+inline Model WithGates(Model model) {
+  model = WithOthers(std::move(model));
+  model.shares.clear();
+  model.gates = Network(
+      {{model.network.inputs(), 4, Synapse::kDot, "relu", true}, {4, model.networks(), Synapse::kDot, "relu", true}},
+      model.network.dtype());
+  model.gates->Initialize(Initialization::kHeUniform, 8);
+  DispatchFloat(model.gates->dtype(), [&]<class T>(T) {
+    static_cast<T*>(model.gates->Bias(1))[0] = T(0.25);
+    std::fill_n(model.gates->Weights(1).Row<T>(0), 4, T(0.5));  // the first one always answers
+  });
+  return model;
+}
+
 }  // namespace lamina

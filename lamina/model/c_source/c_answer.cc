@@ -136,14 +136,30 @@ void AddOutputs(CWriter& out, const Model& model) {
     const std::string net = fmt::format("{}_net{}", out.name(), i + 1);
     AddNetwork(out, activations, model.network_at(i), model.weights, net, net);
   }
+  if (model.gates) {
+    AddNetwork(out, activations, *model.gates, WeightStorage::kExact, out.name() + "_gates", out.name() + "_gates");
+  }
   const int64_t outputs = model.network.outputs();
-  out.Add(
-      "/* The sum of {} networks, each times its share. */\nstatic void @_outputs(const {} *x, {} *y) {{\n"
-      "  double sums[{}];\n  int i;\n  for (i = 0; i < {}; ++i)\n    sums[i] = 0.0;\n",
-      model.networks(), out.real(), out.real(), outputs, outputs);
+  const char* const wide = out.dtype() == DType::kF64 ? "" : "(double)";
+  out.Add("/* The sum of {} networks, each times its share{}. */\nstatic void @_outputs(const {} *x, {} *y) {{\n",
+          model.networks(), model.gates ? ", which goes by the row" : "", out.real(), out.real());
+  out.Add("  double sums[{}];\n  int i;\n", outputs);
+  if (model.gates) {
+    out.Add(
+        "  {} gates[{}];\n  double all = 0.0;\n  @_gates(x, gates);\n  for (i = 0; i < {}; ++i)\n    all += "
+        "{}gates[i];\n",
+        out.real(), model.networks(), model.networks(), wide);
+    out.stack_bytes += model.networks() * out.real_bytes();
+  }
+  out.Add("  for (i = 0; i < {}; ++i)\n    sums[i] = 0.0;\n", outputs);
   for (int64_t i = 0; i < model.networks(); ++i) {
-    out.Add("  @_net{}(x, y);\n  for (i = 0; i < {}; ++i)\n    sums[i] += {} * {}y[i];\n", i + 1, outputs,
-            CDouble(model.share_of(i)), out.dtype() == DType::kF64 ? "" : "(double)");
+    const std::string share = model.gates ? fmt::format("{}gates[{}] / all", wide, i) : CDouble(model.share_of(i));
+    const char* const deep = model.gates ? "  " : "";
+    if (model.gates) {
+      out.Add("  if ({}gates[{}] != 0.0) {{\n", wide, i);
+    }
+    out.Add("{0}  @_net{1}(x, y);\n{0}  for (i = 0; i < {2}; ++i)\n{0}    sums[i] += {3} * {4}y[i];\n{5}", deep, i + 1,
+            outputs, share, wide, model.gates ? "  }\n" : "");
   }
   out.Add("  for (i = 0; i < {}; ++i)\n    y[i] = ({})sums[i];\n}}\n\n", outputs, out.real());
   out.stack_bytes += 8 * outputs;

@@ -88,6 +88,9 @@ void AddPageNetworks(const Model& model, PageBlob& blob, json& page) {
   for (int64_t i = 0; i < model.networks(); ++i) {
     page["networks"].push_back(NetworkToJson(model.network_at(i), model.share_of(i), model.weights, blob));
   }
+  if (model.gates) {
+    page["gates"] = NetworkToJson(*model.gates, 1, WeightStorage::kExact, blob);
+  }
 }
 
 void AddPageTargets(const Model& model, json& page) {

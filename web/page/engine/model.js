@@ -42,6 +42,12 @@ function prepareLayer(layer, bytes) {
   return made;
 }
 
+const prepareNetwork = (network, bytes) => ({
+  ...network,
+  layers: network.layers.map((layer) => prepareLayer(layer, bytes)),
+  factors: network.factors && arrayAt(bytes, network.factors),
+});
+
 // `description`: the JSON of PageModelOf() (lamina/model/html_page); `bytes`: its numbers, at a multiple of 8.
 function makeModel(description, bytes) {
   const model = { ...description };
@@ -54,11 +60,8 @@ function makeModel(description, bytes) {
     prepareCategories(column);
     column.encode.end = model.encoded[i + 1]?.encode.place ?? model.inputs;
   });
-  model.networks = description.networks.map((network) => ({
-    ...network,
-    layers: network.layers.map((layer) => prepareLayer(layer, bytes)),
-    factors: network.factors && arrayAt(bytes, network.factors),
-  }));
+  model.networks = description.networks.map((network) => prepareNetwork(network, bytes));
+  model.gates = description.gates && prepareNetwork(description.gates, bytes);
   return model;
 }
 

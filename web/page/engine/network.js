@@ -123,15 +123,25 @@ function nearestOutputs(model, x) {
   });
 }
 
+// Of each network; by gates they go by the row.
+function sharesOf(model, x) {
+  if (!model.gates) return model.networks.map((network) => network.share);
+  const gates = networkOutputs(model.gates, x);
+  const all = gates.reduce((sum, gate) => sum + gate, 0);
+  return gates.map((gate) => gate / all);
+}
+
 // Outputs of an encoded row, before they are in units of the target.
 function rawOutputs(model, x) {
   if (model.nearest) return nearestOutputs(model, x);
   if (model.networks.length === 1) return networkOutputs(model.networks[0], x);
   const sums = new Float64Array(model.networks[0].layers.at(-1).outputs);
-  for (const network of model.networks) {
+  const shares = sharesOf(model, x);
+  model.networks.forEach((network, k) => {
+    if (shares[k] === 0) return;
     networkOutputs(network, x).forEach((y, j) => {
-      sums[j] += network.share * y;
+      sums[j] += shares[k] * y;
     });
-  }
+  });
   return sums;
 }

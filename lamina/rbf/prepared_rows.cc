@@ -1,0 +1,46 @@
+// In f64, targets less their means.
+#include "lamina/rbf/prepared_rows.h"
+
+#include "lamina/base/convert.h"
+#include "lamina/rbf/equal_rows.h"
+
+namespace lamina {
+namespace {
+
+Matrix InDoubles(ConstMatrixView rows) {
+  Matrix numbers(rows.rows, rows.cols, DType::kF64);
+  ConvertMatrix(rows, numbers.view());
+  return numbers;
+}
+
+}  // namespace
+
+PreparedRows Prepared(const Dataset& rows) {
+  PreparedRows prepared{
+      InDoubles(rows.features.view()), InDoubles(rows.targets.view()), rows.sample_weights, {}, {}, rows.times};
+  const int64_t count = rows.size();
+  const auto weight_of = [&](int64_t i) {
+    return prepared.weights.empty() ? 1.0 : prepared.weights[static_cast<size_t>(i)];
+  };
+  double weights = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    weights += weight_of(i);
+  }
+  prepared.means.resize(static_cast<size_t>(prepared.y.cols()));
+  for (size_t c = 0; c < prepared.means.size(); ++c) {
+    double total = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      total += prepared.y.Row<double>(i)[c] * weight_of(i);
+    }
+    prepared.means[c] = total / weights;
+    for (int64_t i = 0; i < count; ++i) {
+      prepared.y.Row<double>(i)[c] -= prepared.means[c];
+    }
+  }
+  prepared.groups = !rows.groups.empty() ? rows.groups
+                    : rows.times.empty() ? GroupsOfEqualRows(prepared.x.view())
+                                         : std::vector<int64_t>();
+  return prepared;
+}
+
+}  // namespace lamina
