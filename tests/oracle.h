@@ -71,7 +71,7 @@ class Synapse {
   bool dot_, l1_, l2_;  // else l2sq
 };
 
-// Row i of the sums over k, with w turned so that neighbouring sums are added to in turn: most of the tests' time.
+// Row i of the sums over k, with w turned so that neighboring sums are added to in turn: most of the tests' time.
 template <class Term>
 [[gnu::optimize("O3")]] void AddTerms(const Term& term, const double* x, const Dense& w_turned, double* sums,
                                       double* magnitudes) {
@@ -351,7 +351,7 @@ inline Dense Softmax(const Dense& z) {
   return a;
 }
 
-/// One optimiser step on one parameter.
+/// One optimizer step on one parameter.
 struct Step {
   std::string kind;  // "sgd", "nesterov", "adam", "adamw", "rmsprop", "lion"
   double eta = 0, alpha = 0, lambda = 0;

@@ -1,4 +1,4 @@
-// lamina bench data: from a file to a standardised matrix.
+// lamina bench data: from a file to a standardized matrix.
 #include "bench_data.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Colours of the terminal.
+// Colors of the terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace lamina::cli {
 
 enum class Tone { kError, kWarning, kNote, kHeading };
 
-/// Text that may steer the terminal, because no name from a file is in it: colours, ends of lines, the moves of a bar.
+/// Text that may steer the terminal, because no name from a file is in it: colors, ends of lines, the moves of a bar.
 struct OwnText {
   std::string text;
 };

@@ -72,7 +72,7 @@ bool HasProbabilities(const Table& table) {
                      [](const Column& column) { return column.name.starts_with("p_"); });
 }
 
-// `trained`: gets the path of a model that has learnt from these rows.
+// `trained`: gets the path of a model that has learned from these rows.
 Contestant AnswersOfModel(const CompareCommand& command, const std::string& path, const Backend& backend,
                           std::vector<std::string>& trained) {
   ModelInput input = command.input;

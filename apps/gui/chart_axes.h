@@ -20,7 +20,7 @@ enum class AxisKind { kNumbers, kWholeNumbers, kLogarithmic };
 /// high; whole numbers have no ticks between them.
 QAbstractAxis* MakeAxis(double low, double high, AxisKind kind, const QString& title, int ticks);
 
-/// Fonts and colours of a chart that follow the window's palette.
+/// Fonts and colors of a chart that follow the window's palette.
 void StyleChart(QChart& chart, const QPalette& palette);
 
 }  // namespace lamina::gui

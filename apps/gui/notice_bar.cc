@@ -69,7 +69,7 @@ void NoticeBar::Show(const QString& text, Mood mood) {
   update();
 }
 
-// Painted, not styled: so it follows the colours of the application when they change.
+// Painted, not styled: so it follows the colors of the application when they change.
 void NoticeBar::paintEvent(QPaintEvent*) {
   if (mood_ == Mood::kHint) {
     return;

@@ -1,4 +1,4 @@
-// Recognising and painting pictures.
+// Recognizing and painting pictures.
 #include "pictures.h"
 
 #include <algorithm>

@@ -29,7 +29,7 @@ std::optional<PictureForm> PicturesIn(const Table& table, std::span<const int64_
 /// The same for what a model is fed with; `columns` are its inputs.
 std::optional<PictureForm> PicturesFor(const InputEncoder& inputs);
 
-/// The picture in `row`, grey, a pixel a number.
+/// The picture in `row`, gray, a pixel a number.
 QImage PictureOf(const Table& table, const PictureForm& form, int64_t row);
 
 }  // namespace lamina::gui

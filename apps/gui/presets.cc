@@ -23,7 +23,7 @@ void Net2016(TrainSettings& s, std::vector<int64_t> hidden) {
   s.learning_rate = 0.05;
 }
 
-// 2018 paper: bipolar sigmoid with gain and threshold, momentum, regularisation, a linear output for the prediction.
+// 2018 paper: bipolar sigmoid with gain and threshold, momentum, regularization, a linear output for the prediction.
 void Net2018(TrainSettings& s) {
   s.hidden = {10};
   s.activation = "bipolar_sigmoid";

@@ -16,7 +16,7 @@ class QPushButton;
 
 namespace lamina::gui {
 
-/// Text in the colour of problems, with wrapping; hidden while empty.
+/// Text in the color of problems, with wrapping; hidden while empty.
 class ProblemLabel : public QLabel {
   Q_OBJECT
  public:

@@ -68,9 +68,9 @@ LAMINA_HD inline double AsExactTerm(double value) {
 class ReducesOnDevice {
  public:
   virtual ~ReducesOnDevice() = default;
-  /// Of the request's layer the sizes, the synapse and the type are read; 1 <= k <= 1024.
+  /// Reads the sizes, the synapse and the type of the request's layer; 1 <= k <= 1024.
   virtual std::unique_ptr<NearestLists> PrepareNearest(const LayerPlanRequest& request, int64_t k) const = 0;
-  /// Of the layer the inputs, the synapse, the type and the activation are read, which is from 0 to 1.
+  /// Reads the inputs, the synapse, the type and the activation of the layer, which is from 0 to 1.
   virtual std::unique_ptr<ActivationSums> PrepareActivationSums(const LayerPlanRequest& request) const = 0;
   /// `output`: over hidden.layer.outputs inputs. Not with any_slicing: sums of activations depend on how they are cut.
   virtual std::unique_ptr<TwoLayers> PrepareTwoLayers(const LayerPlanRequest& hidden,

@@ -11,7 +11,7 @@
 
 namespace lamina {
 
-/// A parameter array with its gradient and optimiser state, all of one length and element type.
+/// A parameter array with its gradient and optimizer state, all of one length and element type.
 struct ParameterArrays {
   void* value = nullptr;
   void* gradient = nullptr;
@@ -37,7 +37,7 @@ struct RadiusBackwardArgs {
   double smallest_radius = 0;
 };
 
-/// What a normalised layer has beside its weights, each array of its outputs.
+/// What a normalized layer has beside its weights, each array of its outputs.
 struct NormalizationArrays {
   void* gamma = nullptr;
   void* beta = nullptr;
@@ -45,8 +45,8 @@ struct NormalizationArrays {
   void* variance = nullptr;
 };
 
-/// A normalised layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of
-/// the batch in each column, y = γ z + β, a = activation(y). Of a batch of one row the statistics are the running ones.
+/// A normalized layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of
+/// the batch in each column, y = γ z + β, a = activation(y). A batch of one row takes the running statistics.
 struct NormalizeForwardArgs {
   MatrixView z;  // batch × outputs
   NormalizationArrays arrays;
@@ -109,7 +109,7 @@ class Elementwise {
   virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept = 0;
   virtual void NormalizeForward(const NormalizeForwardArgs& args) const noexcept = 0;
   virtual void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept = 0;
-  /// The layer that answers as a normalised one does by its running statistics: weights (outputs × inputs) become
+  /// The layer that answers as a normalized one does by its running statistics: weights (outputs × inputs) become
   /// diag(γ / √(variance + ε)) times themselves, `bias` (outputs) becomes β - γ mean / √(variance + ε).
   virtual void FoldNormalization(const NormalizationArrays& arrays, MatrixView weights, void* bias) const noexcept = 0;
 };

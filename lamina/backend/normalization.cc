@@ -88,7 +88,7 @@ template <class T>
 void BackwardColumns(const NormalizeBackwardArgs& args, int64_t begin, int64_t count) {
   const int64_t rows = args.delta.rows;
   ColumnSums sum{};
-  ColumnSums product{};  // of delta and the normalised z
+  ColumnSums product{};  // of delta and the normalized z
   for (int64_t i = 0; i < rows; ++i) {
     const T* z = args.z.Row<T>(i) + begin;
     const T* delta = args.delta.Row<T>(i) + begin;

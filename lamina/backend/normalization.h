@@ -1,4 +1,4 @@
-// Batch normalisation (Ioffe and Szegedy 2015, arXiv:1502.03167) of the columns of a batch in host memory. Every sum is
+// Batch normalization (Ioffe and Szegedy 2015, arXiv:1502.03167) of the columns of a batch in host memory. Every sum is
 // in the order of the samples and in double: the same bits however columns are shared among threads.
 #pragma once
 

@@ -48,7 +48,7 @@ struct GramRequest {
 class Reduces {
  public:
   virtual ~Reduces() = default;
-  /// Of the request's layer the sizes, the synapse and the type are read; sums have the bits of one prepared with
+  /// Reads the sizes, the synapse and the type of the request's layer. Sums have the bits of one prepared with
   /// any_slicing. Null for types that it does not do.
   virtual std::unique_ptr<NearSearch> PrepareNear(const LayerPlanRequest& request) const = 0;
   virtual std::unique_ptr<GramSum> PrepareGram(const GramRequest& request) const = 0;

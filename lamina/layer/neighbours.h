@@ -28,7 +28,7 @@ struct NeighbourOptions {
   static constexpr int64_t kMost = 1024;
 };
 
-/// Where the neighbours of consecutive rows go. Views of rows × k: indices i64, of rows of y; distances of
+/// Where the neighbors of consecutive rows go. Views of rows × k: indices i64, of rows of y; distances of
 /// DistanceType(), not written where empty.
 struct NeighbourOutput {
   MatrixView indices;

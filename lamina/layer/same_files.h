@@ -14,7 +14,7 @@
 namespace lamina {
 
 /// Throws Error(kInvalidArgument) on all ranks unless all have the same version, backend, settings (but threads) and
-/// files. Of files, shapes, types, and bytes of rows spread over them are compared. Collective.
+/// files. Files are compared by shapes, types, and bytes of rows spread over them. Collective.
 void RequireSameFiles(Communicator& ranks, const Backend& backend, const std::string& settings,
                       const std::vector<NpyMatrix*>& files);
 

@@ -1,4 +1,4 @@
-// Timing the way from a file to a standardised matrix.
+// Timing the way from a file to a standardized matrix.
 #include "lamina/measure/data_benchmark.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How fast a file becomes a standardised matrix: read, decompressed, parsed, fitted and encoded.
+// How fast a file becomes a standardized matrix: read, decompressed, parsed, fitted and encoded.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How fast symmetric positive systems of kernel machines are factorised, beside the limit of this machine.
+// How fast symmetric positive systems of kernel machines are factorized, beside the limit of this machine.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct FactorBenchmarkResult {
   bool verified = false;
 };
 
-/// The kernel of random rows (exp(-distance), a ridge of 0.1), factorised `rounds` times. What it takes is the matrix:
+/// The kernel of random rows (exp(-distance), a ridge of 0.1), factorized `rounds` times. What it takes is the matrix:
 /// rows^2 / 2 numbers, twice with the inverse. `stop_requested` is asked between rounds. Throws Error where memory is
 /// short.
 FactorBenchmarkResult BenchmarkFactor(const FactorBenchmarkCase& work, int rounds,

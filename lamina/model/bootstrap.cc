@@ -28,7 +28,7 @@ Interval PercentileInterval(std::vector<double> values, double level) {
     return {kNaN, kNaN};
   }
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) {  // linear between neighbours, as numpy.percentile
+  const auto at = [&](double share) {  // linear between neighbors, as numpy.percentile
     const double place = share * static_cast<double>(values.size() - 1);
     const auto below = static_cast<size_t>(place);
     const size_t above = std::min(below + 1, values.size() - 1);

@@ -20,7 +20,7 @@ struct Interval {
 
 /// Sets weights[i] to how often row i is drawn in resample `index`: as many draws as rows, with replacement.
 void DrawResample(uint64_t seed, int64_t index, std::span<double> weights);
-/// The middle `level` of `values`, without those that are NaN; linear between neighbours.
+/// The middle `level` of `values`, without those that are NaN; linear between neighbors.
 Interval PercentileInterval(std::vector<double> values, double level);
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// Ensemble selection: which models answer together, by their answers to rows that they have not learnt from.
+// Ensemble selection: which models answer together, by their answers to rows that they have not learned from.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,7 @@ class InputBuilder {
       return numbers;
     }
     std::vector<std::string> parts;
-    std::vector<int64_t> run;  // the inputs of neighbouring number columns
+    std::vector<int64_t> run;  // the inputs of neighboring number columns
     const auto end_run = [&] {
       if (!run.empty()) {
         parts.push_back(Columns(numbers, std::exchange(run, {})));

@@ -1,4 +1,4 @@
-// Rows that a model has learnt from say little about how it answers others.
+// Rows that a model has learned from say little about how it answers others.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ std::string_view WeightStorageName(WeightStorage storage);
 std::vector<std::string> WeightStorageNames();
 WeightStorage ParseWeightStorage(std::string_view name);
 
-/// Whether the weights of such a layer are rounded at all: products are, centres of distances stay as they are.
+/// Whether the weights of such a layer are rounded at all: products are, centers of distances stay as they are.
 inline bool StoresWeights(const LayerSpec& layer, WeightStorage storage) {
   return storage != WeightStorage::kExact && !IsDistance(layer.synapse);
 }

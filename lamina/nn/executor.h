@@ -26,7 +26,7 @@ struct ExecutorOptions {
   int64_t max_batch = 1;
   bool training = false;
   StepOptions step;     // its loss is Evaluate()'s, too
-  int state_count = 0;  // optimiser state arrays, UpdateRule::StateCount()
+  int state_count = 0;  // optimizer state arrays, UpdateRule::StateCount()
   /// The first layer's Wx is given: `x` is batch × its outputs, its weights are neither read nor trained, and after a
   /// step FirstDelta() says what they are trained by. For Step() without members or front scale, in host memory.
   bool first_sums_given = false;
@@ -89,7 +89,7 @@ class Executor {
   /// Runs host rows through the network in batches; `out` is rows × outputs on the host.
   void Predict(ConstMatrixView x, MatrixView out);
 
-  /// What a network that answers like this one holds: network.parameter_bytes(), front scale and normalisation folded
+  /// What a network that answers like this one holds: network.parameter_bytes(), front scale and normalization folded
   /// in.
   AlignedBuffer FoldedParameters() const;
   /// Everything that is trained, and takes it back, as it is: TrainedSize_bytes().

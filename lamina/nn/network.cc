@@ -1,4 +1,4 @@
-// Layout and initialisation of the parameters.
+// Layout and initialization of the parameters.
 #include "lamina/nn/network.h"
 
 #include <fmt/format.h>

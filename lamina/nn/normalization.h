@@ -1,4 +1,4 @@
-// Which layers are normalised while a network is trained. What answers has the statistics folded into its weights.
+// Which layers are normalized while a network is trained. What answers has the statistics folded into its weights.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ enum class Parameter : uint8_t {
   kRadius,
   kMemberScale,  // members × inputs
   kFrontScale,   // a factor of every input of a layer
-  kGamma,        // of a normalised layer
+  kGamma,        // of a normalized layer
   kMean,         // its running statistics, which no gradient changes
   kVariance
 };

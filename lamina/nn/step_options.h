@@ -53,7 +53,7 @@ struct StepOptions {
   /// decay, at this number times the learning rate. Members have such factors of their own: the rate is then for them,
   /// and 0 means 1.
   double front_scale = 0;
-  /// Training steps normalise the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
+  /// Training steps normalize the layers of NormalizedLayers(); everything else, Forward() and Evaluate() included, has
   /// the running statistics folded into the weights.
   Normalization normalization = Normalization::kNone;
   /// The first weights are those of a trained network. In the first ten steps γ and β follow the running statistics, so

@@ -18,7 +18,7 @@ constexpr uint64_t kStartStream = 905;  // of the seed; clusters.cc has the next
 constexpr int64_t kSampleOfCentre = 32;
 constexpr int64_t kSampleMore = 1024;
 
-// In f64, by sums whose order is the same wherever a row stands: there is one centre, and rows are few.
+// In f64, by sums whose order is the same wherever a row stands: there is one center, and rows are few.
 template <class T>
 double DistanceBetween(const T* a, const T* b, int64_t count, ClusterKind kind) {
   constexpr int64_t kSums = 8;

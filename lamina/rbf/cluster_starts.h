@@ -1,4 +1,4 @@
-// Where the centres of clusters start.
+// Where the centers of clusters start.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace lamina {
 
-/// Draws the rows where centres start, in two parts: a sample of all rows, then centres among it. The same for any
+/// Draws the rows where centers start, in two parts: a sample of all rows, then centers among it. The same for any
 /// number of ranks.
 class ClusterStarts {
  public:
   /// Starts among `rows` rows. Reads count, kind, start, seed, shards and ranks of `options`, which must outlive it.
   ClusterStarts(int64_t rows, const ClusterOptions& options);
 
-  /// Ascending for plusplus, of which a sample is; for rows, the centres themselves.
+  /// Ascending for plusplus, of which a sample is; for rows, the centers themselves.
   const std::vector<int64_t>& sample() const { return sample_; }
-  /// The centres, count × columns, of the rows sample(), which all ranks have. Once. Collective.
+  /// The centers, count × columns, of the rows sample(), which all ranks have. Once. Collective.
   Matrix Choose(Matrix sample, const Backend& backend);
 
  private:

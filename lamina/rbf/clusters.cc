@@ -96,7 +96,7 @@ class Clustering {
     return std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(some.rows.rows());
   }
 
-  // Rows of every centre, of all ranks.
+  // Rows of every center, of all ranks.
   std::vector<int64_t> SizesOf(const SharedRows& some, const Assignment& assignment) const {
     std::vector<int64_t> own(static_cast<size_t>(options_.count));
     for (const int64_t centre : assignment.centre) {
@@ -148,7 +148,7 @@ class Clustering {
     }
   }
 
-  // Sums of the rows of every centre, count × columns.
+  // Sums of the rows of every center, count × columns.
   std::vector<double> SumsOf(const SharedRows& some, const Assignment& assignment) {
     std::vector<double> sums(static_cast<size_t>(size_));
     const int64_t first = some.shards.own_rows().begin;
@@ -164,7 +164,7 @@ class Clustering {
     return sums;
   }
 
-  // Medians of the rows of every centre. A rank finds those of centres that follow one another and have about its share
+  // Medians of the rows of every center. A rank finds those of centers that follow one another and have about its share
   // of the rows.
   std::vector<double> MediansOf(const SharedRows& some, const Assignment& assignment,
                                 const std::vector<int64_t>& sizes) const {
@@ -235,12 +235,12 @@ class Clustering {
   SharedRows all_;
   const ClusterOptions& options_;
   const Backend& backend_;
-  int64_t size_;  // of all centres
+  int64_t size_;  // of all centers
   RankMemory memory_;
   RankSum sum_;
   PlacePool places_;
   Matrix centres_;
-  std::vector<int64_t> seen_;  // rows of batches that each centre had
+  std::vector<int64_t> seen_;  // rows of batches that each center had
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// k-means and k-medians: centres for layers of distance neurons.
+// k-means and k-medians: centers for layers of distance neurons.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace lamina {
 
 class Communicator;  // cluster/communicator.h
 
-/// kMeans: squared Euclidean distance, centres are means. kMedians: Manhattan distance, centres are medians feature by
+/// kMeans: squared Euclidean distance, centers are means. kMedians: Manhattan distance, centers are medians feature by
 /// feature.
 enum class ClusterKind { kMeans, kMedians };
 inline constexpr Named<ClusterKind> kClusterKinds[] = {{"k-means", ClusterKind::kMeans},
@@ -33,7 +33,7 @@ struct ClusterOptions {
   ClusterKind kind = ClusterKind::kMeans;
   int64_t count = 256;
   ClusterStart start = ClusterStart::kPlusPlus;
-  int64_t iterations = 25;  // at most; ends where no row changes its centre
+  int64_t iterations = 25;  // at most; ends where no row changes its center
   int64_t batch = 0;        // rows drawn for an iteration; 0: all rows
   uint64_t seed = 1;
   /// Parts of the rows whose sums are added by a tree, so that any number of ranks gives the same bits; 0: one.
@@ -51,7 +51,7 @@ struct Clusters {
 };
 
 /// Rows in f32 or f64, which need not be in memory. NearestRows() finds the nearest centers; of equally near ones, the
-/// lower index wins. A centre without rows takes the row that is farthest from its own. With a batch, a center moves
+/// lower index wins. A center without rows takes the row that is farthest from its own. With a batch, a center moves
 /// toward the mean or median of its rows in it, by their share in all its rows so far (Sculley 2010). The same bits for
 /// every number of threads and ranks. Throws Error(kInvalidArgument) for integers, for more centers than rows and for
 /// more ranks than shards, and as NearestRows(). Collective.
@@ -62,10 +62,10 @@ Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Back
 inline Synapse MetricOf(ClusterKind kind) { return kind == ClusterKind::kMeans ? Synapse::kL2Squared : Synapse::kL1; }
 inline int64_t ShardsOf(const ClusterOptions& options) { return std::max<int64_t>(options.shards, 1); }
 
-/// Throws Error(kInvalidArgument) for centres that cannot be found among so many rows of this type.
+/// Throws Error(kInvalidArgument) for centers that cannot be found among so many rows of this type.
 void RequireClusters(int64_t rows, DType dtype, int64_t count);
 
-/// Adds rows [begin, end) in f32 or f64 to the sums of their centres, centres × columns: centre[0] is that of row
+/// Adds rows [begin, end) in f32 or f64 to the sums of their centres, centers × columns: centre[0] is that of row
 /// `begin`. In the order of the rows, by any number of threads.
 void AddToCentres(RowSource& rows, int64_t begin, int64_t end, const int64_t* centre, double* sums, int threads);
 

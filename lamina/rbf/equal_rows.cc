@@ -1,4 +1,4 @@
-// Rows in order, so that equal ones are neighbours.
+// Rows in order, so that equal ones are neighbors.
 #include "lamina/rbf/equal_rows.h"
 
 #include <algorithm>

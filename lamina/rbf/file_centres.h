@@ -1,4 +1,4 @@
-// Centres of the rows of a .npy file: what the program's command "centres" calls.
+// Centers of the rows of a .npy file: what the program's command "centres" calls.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ std::span<const Setting<FileCentresSettings>> SettingRows();
 /// Every file that it reads and writes, by its flag; those not given with an empty path.
 inline FileUse FilesOf(const FileCentresSettings& settings) { return FilesOfSettings(settings); }
 
-/// Opens and checks the file; Run() finds the centres.
+/// Opens and checks the file; Run() finds the centers.
 class FileCentres {
  public:
   /// Throws Error: kInvalidArgument for settings that do not fit, kBadData and kIo for the file. `ranks`: those that

@@ -1,4 +1,4 @@
-// Centres by class or together, output weights and their tuning.
+// Centers by class or together, output weights and their tuning.
 #include "lamina/rbf/fsvc.h"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ std::vector<std::vector<int64_t>> RowsByClass(const Dataset& train, int64_t clas
   return rows;
 }
 
-// Not at the end only: a pass in which every row is a centre costs what all pairs cost.
+// Not at the end only: a pass in which every row is a center costs what all pairs cost.
 constexpr int64_t kRowsToSee = 4096;
 
 [[noreturn]] void ThrowEveryRow(const Dataset& train, const NoveltyOptions& novelty, int64_t rows) {
@@ -193,7 +193,7 @@ class OutputTuning {
   StagedLayer layer_;
   Matrix activations_;
   size_t classes_;
-  std::vector<double> weights_;  // centres × classes
+  std::vector<double> weights_;  // centers × classes
   std::vector<double> error_;
   std::vector<int64_t> active_;
 };

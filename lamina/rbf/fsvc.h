@@ -14,7 +14,7 @@ namespace lamina {
 
 struct FsvcOptions {
   NoveltyOptions novelty;
-  /// Centres are found class by class, and stand so (SFSVC); else among all rows (FSVC).
+  /// Centers are found class by class, and stand so (SFSVC); else among all rows (FSVC).
   bool by_class = false;
   /// The rate of the output weights' tuning by least mean squares; 0: they stay as they start.
   double learning_rate = 0;

@@ -1,4 +1,4 @@
-// Rounds of column weights for each kind of kernel, and in a round scales and ridges, each judged by one factorisation.
+// Rounds of column weights for each kind of kernel, and in a round scales and ridges, each judged by one factorization.
 #include "lamina/rbf/kernel_search.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Leave-one-out errors of ridge regression for many ridges, from one factorisation.
+// Leave-one-out errors of ridge regression for many ridges, from one factorization.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Tridiagonal {
   /// Q', n × n.
   const Matrix& basis() const { return basis_; }
 
-  /// T + ridge I, factorised.
+  /// T + ridge I, factorized.
   struct Shifted {
     std::vector<double> pivots;   // n
     std::vector<double> factors;  // n - 1

@@ -1,5 +1,5 @@
 // Backward elimination. The sum that SolveByCentres() makes least has the second derivatives H = K'K + ridge K(centres,
-// centres). Without centre j it grows by alpha_j^2 / (H^-1)_jj, and H^-1 changes by its column j alone.
+// centers). Without center j it grows by alpha_j^2 / (H^-1)_jj, and H^-1 changes by its column j alone.
 #include "lamina/rbf/needed_centres.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ class NeededCentres {
     });
   }
 
-  // Centres that stand for one another have no H^-1: a little on the diagonal gives them one, in which they are the
+  // Centers that stand for one another have no H^-1: a little on the diagonal gives them one, in which they are the
   // least needed.
   void Invert() {
     double largest = 0;

@@ -1,4 +1,4 @@
-// Centres of a kernel machine in the order in which answers need them.
+// Centers of a kernel machine in the order in which answers need them.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@
 namespace lamina {
 namespace {
 
-// How many rows meet how many centres in one go.
+// How many rows meet how many centers in one go.
 struct NoveltyBlocks {
   int64_t rows;
   int64_t centres;
@@ -108,10 +108,10 @@ class NoveltyPass {
   }
 
  private:
-  // A row of the block that may still become a centre.
+  // A row of the block that may still become a center.
   struct Candidate {
     int64_t row = 0;  // of all rows
-    double sum = 0;   // over the centres that it has met
+    double sum = 0;   // over the centers that it has met
   };
 
   static LayerPlanRequest RequestOf(ConstMatrixView rows, const NoveltyOptions& options, const NoveltyBlocks& blocks) {
@@ -152,7 +152,7 @@ class NoveltyPass {
     return block_.view().Rows(0, count);
   }
 
-  // The candidates, which `x` holds, meet centres [begin, begin + count); adds to their sums.
+  // The candidates, which `x` holds, meet centers [begin, begin + count); adds to their sums.
   void Meet(ConstMatrixView x, Candidate* candidates, int64_t begin, int64_t count) {
     if (sums_ != nullptr) {
       MeetOnDevice(x, candidates, begin, count);
@@ -206,7 +206,7 @@ class NoveltyPass {
                   before);
       StopPoint();
     }
-    // A single loop looks for each row at the centres before it.
+    // A single loop looks for each row at the centers before it.
     auto centre = result_.centres.begin() + found;
     for (int64_t row = begin, known = before; row < begin + count; ++row) {
       result_.pairs += known;
@@ -217,7 +217,7 @@ class NoveltyPass {
     }
   }
 
-  // Rows that have met the first `met` centres, against those that came since, and one after the other.
+  // Rows that have met the first `met` centers, against those that came since, and one after the other.
   void DecideGroup(std::vector<Candidate> group, int64_t met) {
     ConstMatrixView x = Gather(group.data(), std::ssize(group));
     const int64_t before = centres_.size();
@@ -252,10 +252,10 @@ class NoveltyPass {
   std::unique_ptr<ActivationSums> sums_;  // of a device that reduces, else null
   NoveltyBlocks blocks_;
   GrowingRows centres_;
-  int64_t appended_ = 0;          // centres that the device has
+  int64_t appended_ = 0;          // centers that the device has
   std::vector<double> row_sums_;  // from there
   Matrix block_;
-  LayerPlanRequest layer_request_;  // what candidates meet centres in, or with a device only one another
+  LayerPlanRequest layer_request_;  // what candidates meet centers in, or with a device only one another
   Matrix activations_;
   StagedLayer layer_;
   NoveltyResult result_;

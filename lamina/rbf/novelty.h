@@ -1,4 +1,4 @@
-// The novelty pass: which rows become centres of a layer of radial basis functions (FSVC, SFSVC).
+// The novelty pass: which rows become centers of a layer of radial basis functions (FSVC, SFSVC).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct NoveltyOptions {
   /// A distance and its curve, triangle or gaussian; sizes are those of the rows.
   Synapse synapse = Synapse::kL1;
   Activation activation;
-  /// A row becomes a centre where the activations of the centres so far sum to less; above 0, at most kLargestOverlap.
+  /// A row becomes a center where the activations of the centers so far sum to less; above 0, at most kLargestOverlap.
   double overlap = 1;
-  /// The pass ends early with more centres than this.
+  /// The pass ends early with more centers than this.
   int64_t most_centres = std::numeric_limits<int64_t>::max();
   /// Asked after every block; true ends the pass.
   std::function<bool()> stop_requested;
-  /// Told after every block: rows decided, centres so far.
+  /// Told after every block: rows decided, centers so far.
   std::function<void(int64_t rows, int64_t centres)> progress;
 
   static constexpr double kLargestOverlap = 4096;
@@ -31,7 +31,7 @@ struct NoveltyResult {
   std::vector<int64_t> centres;  // rows, ascending
   bool complete = false;         // false: stopped, or more than most_centres
   int64_t rows = 0;              // decided
-  int64_t pairs = 0;             // that a loop over rows and the centres before each looks at
+  int64_t pairs = 0;             // that a loop over rows and the centers before each looks at
   int64_t pairs_computed = 0;    // that were: a row whose sum is large enough is not looked at any more
 };
 

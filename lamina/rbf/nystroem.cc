@@ -42,7 +42,7 @@ class CentreRegression {
         turned_(kChunkPanels * panels_ * kBlockSize * 8),
         answers_(y.cols * panels_ * kSide * 8) {}
 
-  /// Factorises the kernel of the centres with `jitter` added; false where it is not positive definite.
+  /// Factorizes the kernel of the centers with `jitter` added; false where it is not positive definite.
   bool FactoriseCentres(double jitter) {
     EachPanel(options_.threads, count_, [&](int64_t p) {
       double* const panel = between_.Panel(p);
@@ -85,7 +85,7 @@ class CentreRegression {
     }
   }
 
-  /// Alpha, centres × outputs; false where the ridge is too small for it.
+  /// Alpha, centers × outputs; false where the ridge is too small for it.
   bool Solve(Matrix& alpha) {
     EachPanel(options_.threads, count_, [&](int64_t p) {
       double* const panel = squares_.Panel(p);
@@ -124,7 +124,7 @@ class CentreRegression {
     return options_.sample_weights.empty() ? 1 : std::sqrt(options_.sample_weights[static_cast<size_t>(row)]);
   }
 
-  // Rows of B, 32 of them, times the roots of their weights; zeros behind the last row and the last centre.
+  // Rows of B, 32 of them, times the roots of their weights; zeros behind the last row and the last center.
   void RowsOf(int64_t p, double* panel) {
     cpu::ColumnRows columns = rows_.columns();
     columns.columns += p * kSide;
@@ -170,10 +170,10 @@ class CentreRegression {
   KernelRows centres_;
   int64_t count_;
   int64_t panels_;
-  Cholesky<double> between_;  // of the centres
+  Cholesky<double> between_;  // of the centers
   Cholesky<double> squares_;  // less B'B, then its factor
   AlignedBuffer chunk_;       // panels of rows of B
-  AlignedBuffer turned_;      // panels of centres, the chunk's rows as columns
+  AlignedBuffer turned_;      // panels of centers, the chunk's rows as columns
   AlignedBuffer answers_;     // less B'y, output by output
 };
 

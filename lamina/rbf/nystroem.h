@@ -1,4 +1,4 @@
-// Kernel machines of many rows with some of them as centres (Nyström): memory grows with the square of the centres,
+// Kernel machines of many rows with some of them as centers (Nyström): memory grows with the square of the centers,
 // time with the rows.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace lamina {
 
-/// Centres for so many rows: as many as some 1.5e12 operations of SolveByCentres() allow, 500 to 4,000.
+/// Centers for so many rows: as many as some 1.5e12 operations of SolveByCentres() allow, 500 to 4,000.
 int64_t CentresFor(int64_t rows);
 
 /// What SolveByCentres() takes beside x and y.

@@ -1,4 +1,4 @@
-// How many centres are enough, by rows that had no part in choosing them.
+// How many centers are enough, by rows that had no part in choosing them.
 #include "lamina/rbf/prune_centres.h"
 
 #include <algorithm>
@@ -152,7 +152,7 @@ class FoldErrors {
   std::vector<int64_t> order_;
 };
 
-// Centres that are enough, and how much the error grows with them; as many as there are candidates: too few can go.
+// Centers that are enough, and how much the error grows with them; as many as there are candidates: too few can go.
 std::pair<int64_t, double> EnoughCentres(const std::vector<FoldErrors>& folds, double whole, double share) {
   int64_t most = folds.front().candidates();
   for (const FoldErrors& fold : folds) {
@@ -175,7 +175,7 @@ std::pair<int64_t, double> EnoughCentres(const std::vector<FoldErrors>& folds, d
 
 double PruningOperations(int64_t rows, double machine) {
   const auto candidates = static_cast<double>(std::min(rows, kMostCandidates));
-  // The quarters' whole machines; the sums of all five, and machines of ever more centres, together less than twice the
+  // The quarters' whole machines; the sums of all five, and machines of ever more centers, together less than twice the
   // largest.
   const double squares = static_cast<double>(rows) * candidates * candidates;
   return kFolds * machine * 3 / 4 + 2 * (kFolds + 1) * squares + 4 * kFolds * squares;

@@ -18,9 +18,9 @@ struct PrunedCentres {
   double growth = 0;          // of the mean squared error, as a share of it
 };
 
-/// As few rows as centres of `chosen` (SolveByCentres()) as let the mean squared error grow by at most `share`. That is
+/// As few rows as centers of `chosen` (SolveByCentres()) as let the mean squared error grow by at most `share`. That is
 /// asked of quarters of the rows in turns, of options.groups whole ones, of options.times the latest: the other rows
-/// drop centres and solve. `centres`: that the machine has else, evenly spread; the same number as rows: all. Centres
+/// drop centers and solve. `centres`: that the machine has else, evenly spread; the same number as rows: all. Centers
 /// are chosen among up to 1,500 rows, evenly spread. The same for any number of threads. Throws Stopped, and as
 /// SolveByCentres().
 PrunedCentres PruneCentres(ConstMatrixView x, ConstMatrixView y, int64_t centres, const KernelMachine& chosen,

@@ -18,7 +18,7 @@
 namespace lamina {
 namespace {
 
-constexpr double kLeastShare = 0.01;  // of the rows that may be centres, for a radius to be looked at
+constexpr double kLeastShare = 0.01;  // of the rows that may be centers, for a radius to be looked at
 constexpr double kMostShare = 0.6;    // and more than kManyCentres only up to a tenth
 constexpr double kMostShareOfMany = 0.1;
 constexpr int64_t kManyCentres = 4096;
@@ -132,7 +132,7 @@ class RadiusFinder {
     }
   }
 
-  // The number of centres; more than the most where there were so many that no network was made.
+  // The number of centers; more than the most where there were so many that no network was made.
   int64_t Attempt(double radius, double overlap) {
     if (Stopped()) {
       return 0;
@@ -146,7 +146,7 @@ class RadiusFinder {
     return result.centres;
   }
 
-  // The most accurate one, of those with enough centres where there are such; of equal ones that with the fewest.
+  // The most accurate one, of those with enough centers where there are such; of equal ones that with the fewest.
   RadiusTrial Best() const {
     RadiusTrial best;
     for (const RadiusTrial& trial : search_.trials) {

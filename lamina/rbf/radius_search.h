@@ -38,7 +38,7 @@ struct FoundFsvc {
 };
 
 /// TrainFsvc() with the radius and overlap of `options`; those that are open FindRadius() finds. `class_names`: by
-/// label. Throws Error(kInvalidArgument) as both, and where a class has no centre by a radius given.
+/// label. Throws Error(kInvalidArgument) as both, and where a class has no center by a radius given.
 FoundFsvc FitFsvc(const Dataset& train, const Dataset& validation, const std::vector<std::string>& class_names,
                   FsvcOptions options, bool radius_open, bool overlap_open, const Backend& backend);
 

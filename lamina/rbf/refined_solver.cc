@@ -16,7 +16,7 @@ constexpr int64_t kVectors = 5;
 constexpr int64_t kMostSteps = 60;
 constexpr double kSmallEnough = 1e-12;  // of a residual beside the targets
 constexpr float kLeastNarrowPivot = 1e-7F;
-// Added to the diagonal of what is factorised in f32, in turn: it only makes for more steps.
+// Added to the diagonal of what is factorized in f32, in turn: it only makes for more steps.
 constexpr float kAdded[] = {0, 1e-6F, 1e-5F, 1e-4F, 1e-3F};
 
 using Numbers = std::array<double, static_cast<size_t>(kTargets)>;

@@ -22,7 +22,7 @@ BasicMatrixView<kConst> Columns(BasicMatrixView<kConst> matrix, int64_t begin, i
 /// out = x w', all f64: `out` is rows of x × rows of w.
 void MultiplyTransposed(ConstMatrixView x, ConstMatrixView w, MatrixView out, const Backend& backend);
 
-/// How far a factorisation came.
+/// How far a factorization came.
 struct Factorisation {
   bool complete = false;
   int64_t failed_at = -1;  // the first pivot that is not positive

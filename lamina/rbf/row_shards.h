@@ -1,4 +1,4 @@
-// Rows in shards that ranks share, and the rows that are nearest to centres.
+// Rows in shards that ranks share, and the rows that are nearest to centers.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ class RowShards {
   IndexRange own_;
 };
 
-/// The nearest centre of every row of this rank, and the distance to it.
+/// The nearest center of every row of this rank, and the distance to it.
 struct Assignment {
   std::vector<int64_t> centre;
   std::vector<double> distance;

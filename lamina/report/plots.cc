@@ -66,7 +66,7 @@ std::string SeriesStyle(const LineChart& chart, size_t index, size_t colour) {
         2 + index % 3, 4 + 2 * (index % 3), interval);
   }
   const size_t i = colour % kColours.size();
-  const size_t shift = colour / kColours.size() * 3;  // a colour that comes again has another dash and marker
+  const size_t shift = colour / kColours.size() * 3;  // a color that comes again has another dash and marker
   return fmt::format(
       "with linespoints linecolor rgb \"{}\" dashtype {} linewidth 2 pointtype {} pointsize 0.8 pointinterval {}",
       kColours[i], kDashes[(i + shift + shift / 3) % kDashes.size()], kMarkers[(i + shift) % kMarkers.size()],

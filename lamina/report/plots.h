@@ -63,7 +63,7 @@ struct ScatterChart {
   Guide guide = Guide::kNone;
 };
 
-/// Counts [true class][predicted class]; a cell's colour is its share of the row.
+/// Counts [true class][predicted class]; a cell's color is its share of the row.
 struct ConfusionChart {
   std::string id;
   std::string title;
@@ -99,7 +99,7 @@ Plot PlotBars(const BarChart& chart);
 Plot PlotConfusion(const ConfusionChart& chart);
 Plot PlotTiles(const TileChart& chart);
 
-/// One colour of the list, "#0072b2"; repeats after seven.
+/// One color of the list, "#0072b2"; repeats after seven.
 std::string_view PlotColour(size_t index);
 /// A text as a gnuplot string that nothing in it can leave, at most `longest` characters. What steers (utf8.h) becomes
 /// a space; broken UTF-8, U+FFFE and U+FFFF become a question mark.

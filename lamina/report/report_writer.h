@@ -42,7 +42,7 @@ struct ReportTable {
 struct ReportSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;
-  bool from_paper = false;  // drawn dashed, without lamina's colours
+  bool from_paper = false;  // drawn dashed, without lamina's colors
 };
 
 /// Curves over two logarithmic axes.

@@ -13,7 +13,7 @@
 namespace lamina {
 namespace {
 
-constexpr size_t kMaxCurves = 7;  // colours that can be told apart
+constexpr size_t kMaxCurves = 7;  // colors that can be told apart
 
 constexpr const char* kCurves = "curves";
 

@@ -36,7 +36,7 @@ std::string WritingFlag(const Setting<S>& row, const T& field) {
   return "";
 }
 
-/// Of every setting of S whose value is not the default, in the order of the rows (json objects are sorted by name).
+/// Every setting of S whose value is not the default, in the order of the rows (json objects are sorted by name).
 template <class S>
 std::string FlagsText(const nlohmann::json& values, const nlohmann::json& defaults) {
   std::string text;

@@ -29,8 +29,8 @@ std::vector<int64_t> AssignFolds(const Table& table, std::span<const int64_t> ro
                                  const FoldOptions& options, uint64_t seed);
 
 /// The rows of fold options.fold are the test. The others train and validate by the shares of `split` (its test share
-/// is ignored), groups whole. Of ordered rows, only those before the test do, and the last of them validate. In a bag
-/// without a validation share, the tested rows are the validation rows, too.
+/// is ignored), groups whole. If rows are ordered, only those before the test do, and the last of them validate. In a
+/// bag without a validation share, the tested rows are the validation rows, too.
 Split SplitFold(const Table& table, std::span<const int64_t> rows, std::span<const int32_t> strata,
                 const FoldOptions& options, const SplitOptions& split);
 

@@ -24,7 +24,7 @@ constexpr int64_t kLeastRecipeEpochs = 16;
 constexpr int64_t kRecipeRows = 1'000'000;  // seen in all epochs together
 
 constexpr double kMostDecay = 0.001;
-constexpr double kDecayRows = 5;  // few rows are learnt by heart without it, many are not
+constexpr double kDecayRows = 5;  // few rows are learned by heart without it, many are not
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Centres and radius of a first layer of distance neurons.
+// Centers and radius of a first layer of distance neurons.
 #include "lamina/settings/centres.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Where distance neurons start: at rows of the training data or centres of their clusters.
+// Where distance neurons start: at rows of the training data or centers of their clusters.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::optional<ClusterKind> CentresFrom(const std::string& choice);
 /// Throws Error(kInvalidArgument) where --centres asks for clusters that the first layer cannot start from.
 void RequireCentres(const TrainSettings& settings, const LayerSpec& first);
 
-/// Sets the weights of the first layer to as many centres of clusters of the training rows, whatever their sample
+/// Sets the weights of the first layer to as many centers of clusters of the training rows, whatever their sample
 /// weights; `options` need no count. Where stopped (not complete) they stay. What was found. Throws as FindClusters().
 /// Collective.
 Clusters PlaceClusters(Network& network, const Dataset& train, ClusterOptions options, const Backend& backend);

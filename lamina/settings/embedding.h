@@ -37,7 +37,7 @@ class InputEmbedding {
   void Start(const Matrix& features, uint64_t seed, Network& network) const;
 
  private:
-  // Neighbouring inputs that have neurons of their own.
+  // Neighboring inputs that have neurons of their own.
   struct Part {
     enum Kind { kPassed, kNumber, kCategory };
     Kind kind = kPassed;

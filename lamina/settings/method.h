@@ -54,7 +54,7 @@ MethodNeuron NeuronFrom(const TrainSettings& settings);
 /// The loss, the output layer and the values of classes, for a method that is not backpropagation.
 OutputPlan OutputOfMethod(const TrainSettings& settings, int64_t classes);
 TargetForm TargetFormOfMethod(const TrainSettings& settings);
-/// Its layers; those that find their centres in the rows have one centre here. `classes`: 0 for regression. Throws
+/// Its layers; those that find their centers in the rows have one center here. `classes`: 0 for regression. Throws
 /// Error(kInvalidArgument) where the method needs classes and there are none.
 std::vector<LayerSpec> LayersOfMethod(const ResolvedSettings& settings, int64_t inputs, int64_t outputs,
                                       int64_t classes);

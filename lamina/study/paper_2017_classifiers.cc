@@ -1,4 +1,4 @@
-// Clusters whose rows are three quarters as far apart as clusters are: some of each become centres.
+// Clusters whose rows are three quarters as far apart as clusters are: some of each become centers.
 #include "lamina/study/paper_2017_classifiers.h"
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@
 namespace lamina {
 namespace {
 
-constexpr uint64_t kShuffleStream = 1000;              // + epoch; streams below belong to the initialisation
+constexpr uint64_t kShuffleStream = 1000;              // + epoch; streams below belong to the initialization
 constexpr uint64_t kShardStreams = uint64_t{1} << 40;  // times the shard, from 1 on, + epoch
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace lamina {
 
 /// Limited-memory BFGS (Liu and Nocedal 1989; Nocedal and Wright 2006, algorithm 7.4) with a line search for the weak
-/// Wolfe conditions (Lewis and Overton 2013). It minimises the mean loss of all rows plus weight_decay / 2 times the
+/// Wolfe conditions (Lewis and Overton 2013). It minimizes the mean loss of all rows plus weight_decay / 2 times the
 /// sum of the squared weights (not biases). Computes in f64 on the host, whatever the backend. What it remembers is an
 /// optimiser's state like others: a checkpoint has it.
 class Lbfgs {

@@ -25,12 +25,12 @@ class Counts(NamedTuple):
 
     @property
     def different(self) -> Array:
-        """Of columns that are true in one of the two."""
+        """The number of columns that are true in exactly one of the two."""
         return self.only_x + self.only_y
 
     @property
     def all(self) -> Array:
-        """Of all columns."""
+        """The number of all columns."""
         return self.both + self.different + self.neither
 
 

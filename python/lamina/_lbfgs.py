@@ -59,7 +59,7 @@ class _Objective:
         return steps.step(x, self.targets[rows], weights, False) * weight
 
     def blocks(self) -> Iterator[tuple[int, int, float]]:
-        """Of each block: its first row, how many it has, and what its mean gradient counts in that of all rows."""
+        """Yields each block: its first row, its rows, and the share of its mean gradient in that of all rows."""
         rows = len(self.data)
         for begin in range(0, rows, self.block):
             count = min(self.block, rows - begin)
@@ -67,7 +67,7 @@ class _Objective:
 
 
 class _DenseObjective(_Objective):
-    """Of rows that are dense, or become so."""
+    """The loss over rows that are dense, or become so."""
 
     def __init__(self, threads: int | None, *given: Any) -> None:
         super().__init__(*given)
@@ -102,8 +102,8 @@ class _DenseObjective(_Objective):
 
 
 class _SparseObjective(_Objective):
-    """Of sparse rows: the first layer's products pass over the values that there are, its weights lie transposed in the
-    vector of parameters, and ``tail`` is the network from its sums on."""
+    """The loss over sparse rows. The first layer's products pass over the stored values, and its weights lie transposed
+    in the vector of parameters. ``tail`` is the network from its sums on."""
 
     def __init__(self, threads: int | None, *given: Any) -> None:
         super().__init__(*given)

@@ -21,7 +21,7 @@ class _VoteWithin(FindsWithin, Votes):
     """By the neighbours within a radius."""
 
     def _voters(self, X: Any) -> tuple[Array, Array, Array]:
-        """Of each row how many neighbours it has, then their weights and numbers, one row's after the other's."""
+        """The number of each row's neighbors, then their weights and numbers, one row's after the other's."""
         starts, indices, distances = self._within(X, None, False)
         counts = np.diff(starts)
         if callable(self.weights):

@@ -1,4 +1,4 @@
-// Distances, single layers and nearest neighbours on arrays.
+// Distances, single layers and nearest neighbors on arrays.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -104,7 +104,7 @@ struct PyTree {
   std::unique_ptr<NeighbourTree> tree;
 };
 
-// Null where it would not pay to look for the neighbours of so many rows with it.
+// Null where it would not pay to look for the neighbors of so many rows with it.
 std::unique_ptr<PyTree> MakeTree(const InArray& array, const std::string& dtype, const std::string& metric,
                                  int64_t queries, int threads) {
   const ConstMatrixView rows = ViewOfArray(array, ParseDType(dtype), "y");

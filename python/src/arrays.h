@@ -1,5 +1,5 @@
-// Arrays of Python as the library's views. The Python side has made them plain: row-major, of the machine's byte order,
-// bf16 as its 16 bits; what is still wrong is refused with both sides named.
+// Arrays of Python as the library's views. The Python side has made them plain: row-major, in the machine's byte order,
+// bf16 as its 16 bits. What is still wrong is refused with both sides named.
 #pragma once
 
 #include <nanobind/nanobind.h>

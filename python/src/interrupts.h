@@ -74,8 +74,8 @@ class Interrupts {
 };
 
 /// fn() without the interpreter's lock. Ctrl-C (whatever a signal's handler raises) ends it at the library's next stop
-/// point (base/stop.h) and is thrown as the Python exception that it is; what fn() had done is of no use then. The way
-/// of every function here that may take a second and does not keep a part of its work.
+/// point (base/stop.h) and is thrown as the Python exception that it is. What fn() had done is then of no use. Every
+/// function here that may take a second and keeps no part of its work goes this way.
 template <class Fn>
 auto Interruptibly(const Fn& fn) {
   Interrupts interrupts;

@@ -112,7 +112,7 @@ class Steps {
     return NumpyView(AfterStep().gradients().data(), network_.dtype(), {count}, nb::find(*this));
   }
 
-  /// Of `rows` samples of the last step.
+  /// The first layer's delta for `rows` samples of the last step.
   nb::object FirstDelta(int64_t rows) {
     const Executor& executor = AfterStep();
     if (rows < 0 || rows > executor.max_batch()) {
@@ -126,7 +126,7 @@ class Steps {
  private:
   static constexpr int64_t kProductsToInterrupt = int64_t{1} << 31;  // of a step: from some hundredths of a second on
 
-  // What is called off in the middle leaves network and optimiser as they were.
+  // What is called off in the middle leaves network and optimizer as they were.
   double StepOf(ConstMatrixView x, ConstMatrixView y, const void* sample_weights, bool update, bool may_end_early) {
     const std::lock_guard lock(mutex_);
     Executor& executor = ExecutorFor(x.rows);
@@ -194,8 +194,8 @@ class RowCall {
   RowCall(const PyNetwork& network, const std::string& weights)
       : predictor_(network.network, ParseWeightStorage(weights)) {}
 
-  // A few microseconds at most: the interpreter's lock is kept, which also keeps the scratch to one caller; without
-  // such a lock every call has scratch of its own.
+  // A call takes a few microseconds at most. So the interpreter's lock is kept, which also keeps the scratch to one
+  // caller; without such a lock every call has its own scratch.
   void Call(const InArray& x, const OutArray& y) {
     const void* row = VectorOf(x, predictor_.dtype(), predictor_.inputs(), "x");
     if (y.ndim() != 1 || static_cast<int64_t>(y.shape(0)) != predictor_.outputs() ||

@@ -225,7 +225,7 @@ void AddSparseGradient(const Dataset& data, int64_t begin, const InArray& delta_
   SparseGradient(rows, begin, delta, scale, gradient, ThreadsOf(threads));
 }
 
-/// What an optimiser knows after training, to go on with other data.
+/// What an optimizer knows after training, to go on with other data.
 struct OptimizerState {
   TrainState state;
 };

@@ -23,7 +23,7 @@ def python(code, **environment):
 
 
 def test_import_is_light():
-    """Of the standard library and NumPy little that they do not bring themselves, and nothing of what takes seconds."""
+    """The package loads little of the standard library and NumPy that they do not load themselves, and nothing slow."""
     code = """
 import numpy, sys
 before = set(sys.modules)
@@ -160,8 +160,8 @@ except KeyboardInterrupt:
     assert python(code) == "ended True"
 
 
-# What happens within a single step that takes seconds: the processor time from Ctrl-C to the end, of all threads, is a
-# small part of it.
+# What happens within a single step that takes seconds. The processor time of all threads from Ctrl-C to the end is a
+# small part of the step.
 LONG_STEPS = {
     "fit": ("model = lamina.MLPRegressor(hidden_layer_sizes=(3000, 3000), batch_size=12000, max_iter=3, n_iter_no_change=10, tol=0)",
             "model.fit(x, y)"),

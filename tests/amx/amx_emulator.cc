@@ -1,5 +1,5 @@
-// Decodes VEX map 2 opcodes 49, 4B, 5C and 5E at the address of the trap, after Intel's Software Developer's Manual,
-// and executes them on tiles in memory.
+// Decodes VEX map 2 opcodes 49, 4B, 5C and 5E at the address of the trap, after Intel's Software Developer's Manual.
+// Executes them on tiles in memory.
 #include "tests/amx/amx_emulator.h"
 
 #if defined(__x86_64__) && defined(__linux__)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMicrosecond_ns = 1000;
 
-// Of `times` times with these costs, how many were done alone.
+// How many of `times` runs with these costs were done alone.
 int64_t TimesAlone(TeamChoice& choice, int64_t times, int64_t together_ns, int64_t alone_ns) {
   int64_t count = 0;
   for (int64_t i = 0; i < times; ++i) {

@@ -19,8 +19,8 @@
 namespace lamina {
 namespace {
 
-// Sums of rounds in which every thread reads what all the others wrote before the barrier; -1 where one saw another's
-// number of an earlier or later round.
+// Sums of rounds in which every thread reads what all the others wrote before the barrier. -1 where one saw a number of
+// an earlier or later round.
 int64_t RoundsWithBarriers(int threads, int rounds) {
   std::vector<int64_t> written(static_cast<size_t>(threads));
   std::atomic<int64_t> sum{0};
@@ -193,7 +193,7 @@ TEST(Team, EveryCallingThreadHasItsOwn) {
 
 std::atomic<int> faults_handled{0};
 
-// Of a crash reporter, say: blocked, such a signal ends the process past it.
+// The host's handler is, say, a crash reporter's: blocked, such a signal ends the process past it.
 TEST(Team, FaultsOfItsThreadsReachTheHandlerOfTheHost) {
   struct sigaction before {};
   struct sigaction handle {};

@@ -31,7 +31,7 @@ TEST(Utf8, EveryCodePointButTheSurrogates) {
   }
 }
 
-// Of two and three bytes, all that exist: those that no code point is encoded as are none.
+// All texts of two and three bytes: those that encode no code point are not characters.
 TEST(Utf8, NoOverlongFormsAndNothingCutOff) {
   std::set<std::string> valid;
   for (unsigned point = 0x80; point < 0x10000; ++point) {

@@ -50,7 +50,7 @@ class BadSettingsTest(CliTest):
             self.refuse_setting("--learning-rate", rate, says="--learning-rate")
 
     def test_no_flag_takes_what_is_no_finite_number(self):
-        """Of all flags that the help says take a number, or a list of numbers in the settings of a run."""
+        """Checks all flags that take a number by the help, or a list of numbers in the settings of a run."""
         self.write("x.csv", blob_rows(30))
         self.write("w.csv", "1,2\n3,4\n")
         data = {"train": ["--data", "x.csv"], "search": ["--data", "x.csv", "--vary", "hidden=4,8"], "data encode": ["x.csv", "--output", "e"],

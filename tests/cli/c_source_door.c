@@ -1,6 +1,6 @@
-/* Asks the C source of a model: rows of cells in the arguments, numbers as such ("nan": missing), texts as they are ("":
- * missing). A line for each row: "code" and its number, or the outputs and the class. -DHEADER, -DNAME and -DUPPER say
- * which model; -DINT8 that its outputs are whole numbers. */
+/* Asks the C source of a model about rows of cells in the arguments: numbers as such ("nan": missing), texts as they
+ * are ("": missing). A line for each row: "code" and its number, or the outputs and the class. -DHEADER, -DNAME and
+ * -DUPPER say which model; -DINT8 says that its outputs are whole numbers. */
 #include HEADER
 
 #include <stdio.h>

@@ -51,7 +51,7 @@ class RankTest(CliTest):
         return self.finish(self.start_ranks(mpi, *groups, **options))
 
     def pid_of_rank(self, rank):
-        """Of a job that runs in this test's folder."""
+        """The process of a rank of a job that runs in this test's folder."""
         pid = pid_of_rank(PROGRAM, self.folder, rank)
         self.assertIsNotNone(pid, f"no process of rank {rank}")
         return pid

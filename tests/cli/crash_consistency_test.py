@@ -146,8 +146,8 @@ class CrashConsistencyTest(CliTest):
         return records
 
     def replay(self, *command):
-        """Checks every prefix. Returns the contents that each name can have after a crash, and the whole folders, each as
-        {name: content}, with what was not synced there or not."""
+        """Checks every prefix. Returns the contents that each name can have after a crash, and the whole folders. Each
+        is {name: content}, with and without what was not synced."""
         before = {name: content for name, content in self.snapshot().items() if content is not None}
         records = self.record(*command)
         whole = Disk(before)
@@ -249,7 +249,7 @@ class CrashConsistencyTest(CliTest):
                     self.assertEqual(self.tensors(f"m{worker}"), model)
                 self.succeed(*search, "--model", "m")  # removes what a worker left that ended before the other
                 self.assertEqual(self.tensors("m"), model)
-                # Of a worker that left no sign of life only the lease tells, and these searches may end before it.
+                # Only the lease tells that a worker without a sign of life died; these searches may end before it.
                 left = [name for name, content in self.snapshot().items() if name.startswith("state/") and content]
                 self.assertEqual(left, ["state/search.json"])
 

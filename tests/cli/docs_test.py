@@ -188,10 +188,10 @@ class SettingsTest(CliTest):
 
 
 class ProseTest(CliTest):
-    def findings(self, text):
-        self.write("page.md", text)
-        done = subprocess.run([os.path.join(SOURCE, "scripts", "check_prose"), self.path("page.md")], capture_output=True, text=True)
-        lines = [line.removeprefix(self.path("page.md") + ":") for line in done.stdout.splitlines()]
+    def findings(self, text, name="page.md"):
+        self.write(name, text)
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "check_prose"), self.path(name)], capture_output=True, text=True)
+        lines = [line.removeprefix(self.path(name) + ":") for line in done.stdout.splitlines()]
         self.assertEqual(done.returncode, 1 if lines else 0, done.stderr)
         return lines
 
@@ -208,6 +208,22 @@ class ProseTest(CliTest):
         found = self.findings(page)
         self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
         self.assertEqual(len(found), len(expected), found)
+
+    def test_comments_are_read_and_strings_are_not(self):
+        wide = "to " * 41
+        c = [("// Of one.", True), ("int a;  // Of a.", True), ("/// One. Of two.", True), ("// All\n// Of them.", False), ("/* Of one. */", True),
+             ('f("// Of one.");', False), ('R"(// Of one.)";', False), ("// Of course.", False), (f"// {wide}", True), (f'f("{wide}");', False)]
+        python = [("# Of one.", True), ("a = 1  # Of a.", True), ('def f():\n    """Of f."""', True), ("# All\n# Of them.", False), ('a = "# Of one."', False),
+                  ('a = """\nOf one."""', False), (f"# {wide}", True), (f'    """One.\n    {wide}"""', True), (f'f("{wide}")', False)]
+        for name, cases in (("x.cc", c), ("x.py", python)):
+            text, expected = "", []
+            for case, has_fault in cases:
+                rule = "a comment of " if wide in case else "a comment begins with a bare Of"
+                expected += [f"{text.count(chr(10)) + case.count(chr(10)) + 1}: {rule}"] if has_fault else []
+                text += case + "\n\n"
+            found = self.findings(text, name)
+            self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
+            self.assertEqual(len(found), len(expected), found)
 
     @unittest.skipUnless(shutil.which("codespell"), "needs codespell")
     def test_british_spelling_and_mistakes_are_found_outside_code(self):

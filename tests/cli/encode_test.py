@@ -138,7 +138,7 @@ class EncodeTest(CliTest):
             self.assertEqual(self.snapshot(), before, seen)
 
     def test_an_interrupt_ends_the_reading(self):
-        """Of a source without end: a pipe that is fed for as long as anybody reads."""
+        """Encodes a source without end: a pipe that is fed for as long as anybody reads."""
         os.mkfifo(self.path("pipe.csv"))
         process = self.start("data", "encode", "pipe.csv", "--output", "e")
         with self.assertRaises(BrokenPipeError), open(self.path("pipe.csv"), "wb", buffering=0) as pipe:

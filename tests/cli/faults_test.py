@@ -56,7 +56,7 @@ class FaultsTest(CliTest):
             os.mkdir(self.path(name))
 
     def contents(self, outputs):
-        """Of the outputs, and of the plans where the command stores them."""
+        """A snapshot of the outputs, and of the plans where the command stores them."""
         plans = {name: content for name, content in self.snapshot().items() if name.startswith("cache/") and content is not None}
         return {**{name: self.read(name, "rb") for name in outputs}, **plans}
 

@@ -1,4 +1,4 @@
-"""A CSV file of 500 MB: read, trained on and answered within a small multiple of its size and of the time it takes to read it."""
+"""A CSV file of 500 MB is read, trained on and answered within a small multiple of its size and reading time."""
 
 import os
 import random

@@ -48,7 +48,7 @@ class Result:
 class CliTest(unittest.TestCase):
     """self.folder is an empty folder, the working folder of the program."""
 
-    # What "train", "search" and "data encode" get where a test says nothing of it: one quick layer. None: nothing, in tests of the default.
+    # "train", "search" and "data encode" get this where a test names no network: one quick layer. None: the default.
     recipe = "plain"
 
     def setUp(self):

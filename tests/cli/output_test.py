@@ -206,7 +206,7 @@ class OutputTest(CliTest):
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
             file.truncate(10 + len(head) + rows * inputs * 4)
         process = self.start("layer", "--x", "x.npy", "--radius", "9", "--neurons", "1024", "--out", "o.npy", "--threads", "1")
-        # Its weights are drawn from the mapped samples; a part of the output is there before that, to see whether it can be.
+        # Its weights are drawn from the mapped samples. A part of the output is there before, to see whether it can be.
         deadline = time.monotonic() + TIME_LIMIT_SECONDS
         while time.monotonic() < deadline and not any(name.startswith("o.npy.weights") for name in os.listdir(self.folder)):
             time.sleep(0.002)

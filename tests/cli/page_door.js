@@ -1,5 +1,5 @@
-// The door of the page: node page_door.js PAGE reads rows of texts as JSON (one for each of the page's columns) and
-// prints what the page's engine says: outputs, labels, notes, refusals. With "check": what the page says of itself.
+// The door of the page: node page_door.js PAGE reads rows of texts as JSON, one for each of the page's columns. It
+// prints what the engine says: outputs, labels, notes, refusals. "check": what the page says of itself.
 const fs = require("fs");
 const vm = require("vm");
 

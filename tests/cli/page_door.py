@@ -11,8 +11,8 @@ from lamina_cli import SOURCE
 NODE = shutil.which("node") or shutil.which("nodejs")
 DOOR = os.path.join(SOURCE, "tests", "cli", "page_door.js")
 NO_NODE = "there is no node (Debian: apt install nodejs)"
-# What an answer may differ by, times 1 + its size + the scale of its target: the rounding of the program, which computes
-# in the network's type; the page computes in double.
+# What an answer may differ by, times 1 + its size + the scale of its target. It is the program's rounding, as that
+# computes in the network's type; the page computes in double.
 BOUND = 1e-6
 
 

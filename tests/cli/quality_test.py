@@ -52,7 +52,7 @@ class FoldsTest(CliTest):
         self.write("x.csv", noisy_rows())
         result = self.train_json("--data", "x.csv", "--folds", "4", "--group", "group", "--epochs", "5", "--out-of-fold", "oof.csv",
                                  "--model", "m")
-        self.assertEqual(result["inputs"], 4)  # x1, x2 and two colours
+        self.assertEqual(result["inputs"], 4)  # x1, x2 and two colors
         folds = {}
         for row, answer in zip(noisy_rows()[1:], table(self.read("oof.csv"))):
             folds.setdefault(row[0], set()).add(answer["fold"])

@@ -66,8 +66,8 @@ DERIVED = {
 }
 
 
-# What sums over weights in few bits may be off by, relatively; wide layers of i8 take their inputs in fixed point, and a sine of such a sum
-# is steep.
+# The relative error that sums over weights in few bits may have. Wide layers of i8 take their inputs in fixed point,
+# and a sine of such a sum is steep.
 FEW_BITS, AFTER_SINES = 1e-6, 1e-4
 
 # How networks are trained and what they are made of: models of all of these have the same readers.
@@ -108,7 +108,7 @@ class ReadersTest(CliTest):
                      "--split", SPLITS[command], *QUICK, *technique)
         return [row[:3] + [DERIVED[name][1](rows, i) for name in functions] for i, row in enumerate(rows)]
 
-    # The readers: from rows of the model's columns (None: missing) to the answers. Those of rows come without the program's table.
+    # The readers: from rows of the model's columns (None: missing) to answers. Rows come without the program's table.
     def by_program(self, _, model="m"):
         self.succeed("predict", "--model", model, "--data", "raw.csv", "--backend", "serial", "--out", "p.npy")
         return list(read_npy(self.read("p.npy", "rb"))[2])

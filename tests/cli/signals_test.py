@@ -1,5 +1,5 @@
-"""Signals that ask a run to end: once, twice at once, and for good. What they meet is a run that waits for a reader of its
-checkpoint, a pipe, for as long as the test wants: nothing here depends on how quick anybody is."""
+"""Signals that ask a run to end: once, twice at once, and for good. They meet a run that waits for a reader of its
+checkpoint, a pipe, for as long as the test wants. So nothing here depends on how quick anybody is."""
 
 import fcntl
 import json

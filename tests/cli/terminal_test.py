@@ -29,8 +29,8 @@ def has_terminals():
 @unittest.skipUnless(has_terminals(), "terminal: the system gives no pseudo-terminal")
 class TerminalTest(CliTest):
     def on_terminal(self, *arguments, columns=120, interrupt_after=None, hang_up_after=None, **variables):
-        """(exit code, everything a terminal of that width was sent); Ctrl-C is typed when `interrupt_after` was seen, and
-        the terminal is gone, as a connection that breaks, when `hang_up_after` was."""
+        """(exit code, everything a terminal of that width was sent). Ctrl-C is typed when `interrupt_after` was seen.
+        The terminal vanishes, as a connection that breaks, when `hang_up_after` was seen."""
         master, slave = pty.openpty()
         import fcntl, struct, termios  # pylint: disable=multiple-imports,import-outside-toplevel
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))

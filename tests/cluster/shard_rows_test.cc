@@ -1,5 +1,5 @@
-// Shards that own the training rows: whose each row is, when it is taken, and the same bits for any number of ranks
-// that each hold their own rows alone.
+// Shards that own the training rows: whose each row is, and when it is taken. Also the same bits for any number of
+// ranks that hold their own rows alone.
 #include "lamina/cluster/shard_rows.h"
 
 #include <gtest/gtest.h>
@@ -249,7 +249,7 @@ TEST_P(OwnedRows, GoesOnWithAnotherNumberOfRanks) {
   }
 }
 
-// Of a last batch of fewer rows than shards, too: some ranks have none of it.
+// This includes a last batch of fewer rows than shards, where some ranks have none.
 TEST(OwnedRowsOnADevice, AnyNumberOfRanksGivesTheSameBits) {
   if (!cuda_emulated::Compiled()) {
     GTEST_SKIP() << "no emulated GPU in this build";

@@ -95,8 +95,8 @@ void CheckBounds(const Backend& backend, const Reference& reference) {
     const Real at = z.values[i];
     const Real value = reference.value(at);
     const Real steep = reference.slope(at);
-    // In units of the last place of the answer, and of what an error of z in its last place makes of it; gelu's answers
-    // far below 0 are no better than its sigmoid, which is kept above the smallest power.
+    // The unit is the last place of the answer, and what an error in the last place of z makes of it. Far below 0,
+    // gelu's answers are no better than its sigmoid, which is kept above the smallest power.
     const Real scale = eps * (std::abs(value) + std::abs(at * steep)) + least * (1 + std::abs(at));
     worst_value = std::max(worst_value, std::abs(Real(a.values[i]) - value) / scale);
     worst_slope = std::max(worst_slope, std::abs(Real(slope.values[i]) - steep) / (eps + least * std::abs(at)));

@@ -55,7 +55,7 @@ struct Configuration {
   bool OnlyF32() const { return kernel == "medium" || kernel.starts_with("paper"); }
   bool Supports(DType dtype) const { return !OnlyF32() || dtype == DType::kF32; }
   bool Supports(Synapse synapse) const { return synapse == Synapse::kDot || backend != "blas"; }
-  /// Of those that this configuration computes.
+  /// The distances among the synapses that this configuration computes.
   std::vector<Synapse> Distances() const {
     return Supports(Synapse::kL1) ? std::vector{Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}
                                   : std::vector<Synapse>{};
@@ -167,8 +167,8 @@ class Chosen {
   std::unique_ptr<Backend> backend_;
 };
 
-/// A matrix inside a larger array: it starts one element after an aligned address, its rows are `pad` apart,
-/// and everything around it holds a guard value.
+/// A matrix inside a larger array. It starts one element after an aligned address, its rows are `pad` apart, and a
+/// guard value fills everything around it.
 template <class T>
 class Guarded {
  public:
@@ -246,8 +246,8 @@ struct Shape {
   int64_t batch, outputs, inputs;
 };
 
-/// Around the edges of vectors (4, 8, 16), tiles (6, 8, 12, 24, 48) and the switch between kernels; one of
-/// each dimension is 1, 0 or prime somewhere.
+/// Shapes around the edges of vectors (4, 8, 16), tiles (6, 8, 12, 24, 48) and the switch between kernels. One of each
+/// dimension is 1, 0 or prime somewhere.
 inline std::vector<Shape> AwkwardShapes() {
   return {{0, 5, 7},    {1, 1, 1},    {1, 10, 17},  {1, 33, 16},  {2, 3, 5},    {3, 7, 31},
           {4, 2, 8},    {5, 24, 15},  {7, 25, 13},  {8, 8, 8},    {9, 49, 47},  {11, 23, 3},
@@ -269,9 +269,9 @@ inline std::vector<Shape> AwkwardAndLargeShapes() {
   return all;
 }
 
-/// One in n of the problems that it is given, other ones with each call: a suite that goes through several synapses and
-/// types tries every problem with some of them, and all of them on some problems. The first is by the configuration. Of
-/// suites that are slow, a third of that.
+/// One in n of the given problems, other ones with each call. A suite that goes through several synapses and types
+/// tries every problem with some of them, and all of them on some problems. The configuration decides the first. Slow
+/// suites try a third of that.
 class OneIn {
  public:
   OneIn(size_t n, const Configuration& configuration)

@@ -38,7 +38,7 @@ std::vector<LayerPlanRequest> AllRequests() {
   return requests;
 }
 
-// Of requests of 40 samples and 32 outputs that somebody serves, on this machine.
+// Whether AMX serves a request of 40 samples and 32 outputs on this machine.
 bool TakenByAmx(const LayerPlanRequest& request) {
   const cpu::InstructionSets& sets = cpu::ApplyInstructionSets().used;
   if (request.layer.synapse != Synapse::kDot || request.max_batch < 16) {

@@ -1,5 +1,5 @@
-// LAMINA_ISA: its levels, what they leave of a machine, and every kernel that is chosen by more than a target run at
-// every level against the oracle.
+// LAMINA_ISA: its levels, and what they leave of a machine. Every kernel that more than a target chooses runs at every
+// level against the oracle.
 #include "lamina/backend/cpu/instruction_sets.h"
 
 #include <fmt/format.h>

@@ -142,7 +142,7 @@ TEST_P(ZerosConformance, ForwardHasTheSameBits) {
   }
 }
 
-// Of integers, as a ragged last panel without zeros left out may be summed in two halves.
+// Integers are tested because a ragged last panel without zeros left out may be summed in two halves.
 TEST_P(ZerosConformance, TheWeightGradientHasTheSameBits) {
   for (const Shape& shape : ShapesWithZeros()) {
     for (const NamedPattern& pattern : Patterns()) {

@@ -1,6 +1,6 @@
-// The order of work on an emulated GPU: three queues, each done in its order, and nothing else done in time that was
-// not asked for. A queue is either eager (everything at once, after what it must wait for) or late (only when somebody
-// waits); a result that depends on an order nobody asked for comes out wrong in one of the two.
+// The order of work on an emulated GPU: three queues, each done in its order; nothing else is in time unless asked for.
+// A queue is eager (everything at once, after what it must wait for) or late (only when somebody waits). A result that
+// depends on an order nobody asked for comes out wrong in one of the two.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ enum Lane : size_t { kWork, kUploads, kDownloads, kLanes };
 
 class Queues {
  public:
-  /// Bit i: lane i is late. Of all emulated GPUs made from now on.
+  /// Bit i: lane i is late, for all emulated GPUs made from now on.
   static void SetLate(unsigned lanes) { late_of_new = lanes; }
 
   int64_t Ask(Lane lane, std::function<void()> run) {

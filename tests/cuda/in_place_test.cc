@@ -69,7 +69,7 @@ class OnGpu {
 
 std::unique_ptr<Backend> Cuda() { return conformance::Chosen::Make({std::string(conformance::CudaUnderTest())}); }
 
-// Of any type, from 0 to 9; of integers the whole part.
+// Numbers of any type, from 0 to 9; integers take the whole part.
 Matrix NumbersOf(DType dtype, int64_t rows, int64_t cols, uint64_t seed) {
   const Matrix numbers = RandomMatrix(rows, cols, DType::kF32, seed, 0, 9);
   Matrix converted(rows, cols, dtype);

@@ -24,7 +24,7 @@ std::string BytesOf(const void* data, int64_t size_bytes) {
   return {static_cast<const char*>(data), static_cast<size_t>(size_bytes)};
 }
 
-// Of each operation on the device and on the host.
+// The results of each operation on the device and on the host.
 template <class T>
 void ExpectSameArithmetic(const Backend& backend, int64_t count) {
   const std::unique_ptr<ArrayMath> device = backend.MakeArrayMath();

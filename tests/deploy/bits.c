@@ -1,6 +1,6 @@
-/* Every bit of what lamina.h says: bits MODEL prints the names of its columns, bits MODEL CELL... prints of rows of
- * texts the outputs as hexadecimal numbers, the class and the notes; and the same rows as numbers where all cells are
- * such. Built with the whole library and with the one that only answers. */
+/* Every bit of what lamina.h says. bits MODEL prints the names of its columns. bits MODEL CELL... prints outputs
+ * (hexadecimal), class and notes of rows of texts, and of the same rows as numbers where all cells are numbers. Built
+ * with the whole library and with the one that only answers. */
 #include <stdio.h>
 #include <stdlib.h>
 

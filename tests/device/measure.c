@@ -1,6 +1,6 @@
-/* Answers one row many times and says how many instructions each took, by SysTick: with -icount shift=6 an instruction
- * takes 64 ns, and the clock of the machine (CLOCK_PS, in picoseconds) tells how long that was. -DHEADER and -DCALL say what is asked,
- * -DINPUT and -DOUTPUT with which types. */
+/* Answers one row many times and says how many instructions each took, by SysTick. With -icount shift=6 an instruction
+ * takes 64 ns; the clock of the machine (CLOCK_PS, picoseconds) tells how long that was. -DHEADER and -DCALL say what
+ * is asked, -DINPUT and -DOUTPUT with which types. */
 #include <stdint.h>
 #include HEADER
 

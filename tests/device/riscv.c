@@ -1,5 +1,5 @@
-/* Answers one row TIMES times on a RISC-V without any system around it but the call to end: what an emulator counts of
- * two runs that differ by one row is what a row takes. -DHEADER, -DCALL, -DINPUT and -DOUTPUT as for measure.c. */
+/* Answers one row TIMES times on a RISC-V with no system around it but the call to end. Two runs that differ by one row
+ * tell what a row takes, by an emulator's counts. -DHEADER, -DCALL, -DINPUT, -DOUTPUT as for measure.c. */
 #include <stdint.h>
 #include HEADER
 

@@ -1,5 +1,5 @@
-// The door of C++: answer MODEL CELL... prints the outputs that the library's public API has for rows of texts, a line
-// a row, and the notes on standard error.
+// The door of C++. answer MODEL CELL... prints the outputs of the library's public API for rows of texts, a line a row;
+// notes go to standard error.
 #include <cstdio>
 #include <string_view>
 #include <vector>

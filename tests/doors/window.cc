@@ -1,5 +1,5 @@
-// The door of the window: window MODEL FILE CELL... prints what its page Model says to the rows of FILE, and to rows of
-// these cells that are typed, as JSON. Nothing is shown: QT_QPA_PLATFORM=offscreen.
+// The door of the window. window MODEL FILE CELL... prints as JSON what its page Model says to the rows of FILE, and to
+// typed rows of these cells. Nothing is shown: QT_QPA_PLATFORM=offscreen.
 #include <QApplication>
 #include <QComboBox>
 #include <QEventLoop>

@@ -1,9 +1,9 @@
-/* Preloaded into a program under test: lets the n-th system call of a kind fail that concerns a file of the working folder.
+/* Preloaded into a program under test: fails the n-th system call of a kind that concerns a file of the working folder.
  *
- * LAMINA_FAULT="KIND N ERRNO [MARK]": KIND is open, read, write, fsync, rename, link, mmap, fallocate, ftruncate or close, N counts from 1.
- * ERRNO 0 makes reads and writes short instead: one byte. MARK is a file that is created when the call fails, so that a test knows that it came
- * so far. Files of other folders are left alone: they are the system's. "alloc N" is the N-th allocation after the first of those files was
- * opened: what other libraries need before main is theirs to answer for. */
+ * LAMINA_FAULT="KIND N ERRNO [MARK]". KIND: open, read, write, fsync, rename, link, mmap, fallocate, ftruncate, close.
+ * N counts from 1. ERRNO 0 shortens reads and writes to one byte. MARK: a file that is made when the call fails.
+ * Other folders' files are left alone: they are the system's. "alloc N" is the N-th allocation after the first of those
+ * files was opened. Allocations before main belong to other libraries. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

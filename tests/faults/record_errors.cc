@@ -1,6 +1,6 @@
-// Preloaded into tests and programs: appends every lamina::Error that is thrown to LAMINA_THROWN, a line each: its
-// text, a tab, and the places in the program that it was thrown through, for scripts/error_paths. Each text is written
-// once a process.
+// Preloaded into tests and programs: appends every lamina::Error that is thrown to LAMINA_THROWN, for
+// scripts/error_paths. A line has its text, a tab, and the places in the program that it was thrown through. Each text
+// is written once a process.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>

@@ -190,7 +190,7 @@ std::string GzipOf(std::string_view payload, int level) {
   return packed;
 }
 
-// The first byte says how: as it is, or a whole file made of the rest, in one or two members, then a byte of it
+// The first byte says how: as it is, or a whole file made of the rest, in one or two members. Then a byte of it is
 // changed.
 void FuzzGzip(std::string_view input) {
   Bytes bytes(input);

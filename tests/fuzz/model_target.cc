@@ -39,8 +39,8 @@ std::string TextIn(const json& node, const char* name) {
   return node.is_object() && node.contains(name) && node[name].is_string() ? node[name].get<std::string>() : "";
 }
 
-// A safetensors file around metadata, with the tensors that its recipe asks for, so that what reads recipes is reached
-// whatever they say: made here and not by the library, as a stranger would.
+// A safetensors file around metadata, with the tensors that its recipe asks for. The code that reads recipes is so
+// reached, whatever they say. It is made here, not by the library, as a stranger would.
 class FileMaker {
  public:
   FileMaker(std::string_view recipe, std::string_view checkpoint, std::string_view numbers) : numbers_(numbers) {

@@ -1,5 +1,5 @@
-// Names on their way to people and programs: what each escaping function writes is taken apart again by the rules of
-// its language, and is the name.
+// Names on their way to people and programs. What each escaping function writes is taken apart again by the rules of
+// its language; the result must be the name.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
-// Files that change, vanish, are huge, damaged or a stranger's, under the window: it says what happened, keeps what is
-// open, and neither ends nor waits for ever.
+// Files under the window that change, vanish, are huge, damaged or a stranger's. The window says what happened, keeps
+// what is open, and neither ends nor hangs.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -58,7 +58,7 @@ void HostileTest::TrainTable() {
   QVERIFY(Trained());
 }
 
-// Of a small run on t.csv, without its checksum, so that a stranger may change it.
+// The project of a small run on t.csv, without its checksum, so that a stranger may change it.
 nlohmann::json HostileTest::Project() {
   NewWindow();
   if (!Load(WriteTable(QStringLiteral("t.csv")))) {
@@ -191,8 +191,8 @@ void HostileTest::AProjectOfAStrangerNamesNoDevice() {
   }
 }
 
-// What a project says of the numbers of a run is as untrusted as the rest of it: whatever it is, the window says why
-// it cannot start, or can.
+// What a project says of a run's numbers is as untrusted as the rest. Whatever it is, the window says why it cannot
+// start, or it can start.
 void HostileTest::EveryNumberOfAProjectAtItsEnds() {
   const nlohmann::json project = Project();
   for (const auto& row : SettingRows<TrainSettings>()) {
@@ -310,7 +310,7 @@ void HostileTest::FullDisksLeaveTheOlderFile() {
   }
 }
 
-// Of columns and classes: markup, percent signs and turns of direction are shown, and written into pictures, as text.
+// In names of columns and classes, markup, percent signs and turns of direction are shown and drawn as text.
 void HostileTest::NamesAreText() {
   QVERIFY(Load(WriteTable(QStringLiteral("names.csv"), "humidity (%d%n),<img src=x>,\"y%s \xE2\x80\xAE\"")));
   TrainTable();

@@ -1,5 +1,5 @@
-// Pictures of the window for the documentation and to look at: "lamina_gui_tests pictures" writes a PNG file a page and
-// size into the folder LAMINA_PICTURES (where it is not set, nothing is done). QT_SCALE_FACTOR=1.5 before it: as on a
+// Pictures of the window for the documentation and to look at. "lamina_gui_tests pictures" writes a PNG file a page and
+// size into the folder LAMINA_PICTURES; where that is not set, nothing is done. QT_SCALE_FACTOR=1.5 before it: as on a
 // screen that is scaled.
 #include <QCheckBox>
 #include <QFileInfo>
@@ -36,7 +36,7 @@ class PicturesTest : public WindowTest {
   QMap<QString, QList<QImage>> sheets_;
 };
 
-// In its 256 most frequent colours, which is a quarter of the size and looks the same.
+// In its 256 most frequent colors, which is a quarter of the size and looks the same.
 QImage Reduced(const QImage& picture) {
   QHash<QRgb, int> counts;
   for (int y = 0; y < picture.height(); ++y) {

@@ -1,4 +1,4 @@
-// Nearest neighbours against a sort of all distances, on every backend, with ties.
+// Nearest neighbors against a sort of all distances, on every backend, with ties.
 #include "lamina/layer/neighbours.h"
 
 #include <algorithm>

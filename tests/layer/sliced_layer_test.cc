@@ -37,7 +37,7 @@ struct Slicing {
   int64_t samples;
   int64_t neurons;
 };
-// Of 300 samples and 200 neurons: whole, the paper's squares, both directions alone, and with short rests.
+// Cuts of 300 samples and 200 neurons: whole, the paper's squares, each direction alone, and with short rests.
 constexpr Slicing kSlicings[] = {{300, 200}, {128, 128}, {48, 200}, {300, 32}, {100, 40}};
 // Rests of a few samples and neurons.
 constexpr Slicing kOddSlicings[] = {{100, 33}, {37, 65}, {1, 200}, {300, 1}};

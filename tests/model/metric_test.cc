@@ -187,7 +187,7 @@ TEST(MetricTest, BadNames) {
   }
 }
 
-// Of a mean the interval is known: 1.96 standard errors to each side.
+// The interval of a mean is known: 1.96 standard errors to each side.
 TEST(MetricTest, BootstrapOfAMean) {
   Random random(7);
   ScoredRows rows;

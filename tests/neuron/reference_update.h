@@ -1,5 +1,5 @@
-// The update rules a second time, a parameter at a time and in double: from the 2018 paper, Sutskever et al. (2013),
-// Kingma and Ba (2015), Loshchilov and Hutter (2019), Hinton (2012) and Chen et al. (2023).
+// The update rules a second time, a parameter at a time and in double. Sources: the 2018 paper, Sutskever et al.
+// (2013), Kingma and Ba (2015), Loshchilov and Hutter (2019), Hinton (2012), Chen et al. (2023).
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 namespace lamina {
 namespace {
 
-// Of more neurons than a part has at least, with a few over, and with a softmax, which reads a whole row.
+// Layers with slightly more neurons than a part has at least, and a softmax, which reads a whole row.
 std::vector<LayerSpec> LayersInParts(Synapse synapse) {
   return {{37, 339, synapse, IsDistance(synapse) ? "triangle(radius=30)" : "tanh", true},
           {339, 18, Synapse::kDot, "sigmoid", true},
@@ -71,8 +71,8 @@ class PartsOfGradients : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(, PartsOfGradients, testing::Values(DType::kF32, DType::kF64),
                          [](const auto& info) { return std::string(DTypeName(info.param)); });
 
-// On every backend that says it can, for every synapse, of dense inputs and of such as are mostly zeros, shuffled and
-// not, in several ranges of the rows that are kept.
+// On every backend that says it can, for every synapse, with dense inputs and mostly zeros. Rows are shuffled or not,
+// in several ranges of those that are kept.
 TEST_P(PartsOfGradients, HaveTheBitsOfThoseInOnePiece) {
   constexpr int64_t kRows = 90;
   const Matrix targets = RandomMatrix(kRows, 3, GetParam(), 2);

@@ -1,5 +1,5 @@
-// Backpropagation against central differences of a loss that is computed here, in double and with plain loops:
-// every synapse, activation, loss, depth, with and without bias and sample weights, on every backend.
+// Backpropagation against central differences of a loss computed here by plain loops in double. Covers every synapse,
+// activation, loss, depth and backend, with and without bias and sample weights.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -157,7 +157,7 @@ Sample MakeSample(const Case& test, uint64_t seed) {
   return sample;
 }
 
-// Of huber; 0 for all others.
+// The corner of huber's loss; 0 for all others.
 double CornerOf(const Loss& loss) {
   return loss.kind() != Loss::kHuber ? 0 : loss.Text() == "huber(delta=0.25)" ? 0.25 : 1;
 }
@@ -206,7 +206,7 @@ double KinkOf(const Loss& loss, const std::vector<double>& a, const double* y) {
   return nearest;
 }
 
-// z of one neuron, and how near it comes to a kink: of relu at z = 0, of the triangle, of l1 and l2 at x = w.
+// z of one neuron, and how near it comes to a kink: relu at z = 0, the triangle's, l1 and l2 at x = w.
 double Neuron(const LayerSpec& layer, const std::vector<double>& x, const double* w, double bias, double radius,
               double* kink) {
   double sum = 0;

@@ -1,4 +1,4 @@
-// Networks: what is refused and why, initialisation, the text form of layers.
+// Networks: what is refused and why, initialization, the text form of layers.
 #include "lamina/nn/network.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Batch normalisation: steps of every backend against a network of plain loops in double with its central differences,
-// and the answers of folded weights against the same network by its running statistics.
+// Batch normalization. Steps of every backend meet central differences of a network of plain loops in double. Answers
+// of folded weights meet the same network by its running statistics.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -40,8 +40,8 @@ double Activate(const std::string& name, double y) {
                           : y;
 }
 
-/// A network of plain loops over the flat array of an executor: the network's own numbers, a front scale where there
-/// is one, then gamma, mean and variance of every hidden layer.
+/// A network of plain loops over the flat array of an executor. It holds the network's own numbers, a front scale if
+/// there is one, then gamma, mean and variance of every hidden layer.
 struct Plain {
   explicit Plain(bool front = false) : front_scale(front) {
     network.Initialize(Initialization::kGlorotUniform, 3);

@@ -1,5 +1,5 @@
-// Residual blocks beside loops of this file: answers, gradients by central differences of the loss, texts, and what is
-// refused; on every backend and the emulated GPU.
+// Residual blocks beside loops of this file: answers, gradients by central differences of the loss, texts and refusals.
+// On every backend and the emulated GPU.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -7,7 +7,7 @@
 
 namespace lamina {
 
-/// Of the emulated GPU one: kernels that the options name are those of layers.
+/// Only one is on the emulated GPU, as the kernels that options name are those of layers.
 inline std::vector<conformance::Configuration> WithDistances() {
   std::vector<conformance::Configuration> all = conformance::AllConfigurations();
   std::erase_if(all, [](const conformance::Configuration& each) {

@@ -1,4 +1,4 @@
-// k-means and k-medians: centres of clouds, fixed points of Lloyd's iteration, and the same bits for all threads and
+// k-means and k-medians: centers of clouds, fixed points of Lloyd's iteration, and the same bits for all threads and
 // ranks.
 #include "lamina/rbf/clusters.h"
 
@@ -74,7 +74,7 @@ TEST(Clusters, EveryCloudGetsItsCentre) {
   }
 }
 
-// Where it ends, every centre is the mean or the median of the rows that are nearest to it.
+// Where it ends, every center is the mean or the median of the rows that are nearest to it.
 TEST(Clusters, EndAtAFixedPoint) {
   const std::unique_ptr<Backend> backend = MakeBackend("serial");
   const Matrix data = CloudRows(400, 3);
@@ -173,7 +173,7 @@ TEST(Clusters, AnyNumberOfRanksGivesTheSameBits) {
   }
 }
 
-// Copies of 7 rows leave centres without any: each takes a row from another one, which one rank has.
+// Copies of 7 rows leave centers without any: each takes a row from another one, which one rank has.
 TEST(Clusters, RanksFillEmptyCentresAlike) {
   const Matrix seven = CloudRows(7, 7);
   for (const ClusterKind kind : {ClusterKind::kMeans, ClusterKind::kMedians}) {

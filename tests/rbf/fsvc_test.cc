@@ -40,7 +40,7 @@ TEST_P(FsvcOn, HasTheAuthorsResultsOnTheOpticalDigits) {
   const FsvcResult euclid = TrainFsvc(train, 10, OptionsFor("l2-gaussian(radius=1)", 0.25), backend.get());
   EXPECT_EQ(euclid.network.ShapeText(), "64-1720-10");
   EXPECT_EQ(AccuracyOf(euclid.network, test, backend.get()), 1773.0 / 1797.0);  // 98.664 %
-  // Of a plain NumPy loop.
+  // The expected numbers come from a plain NumPy loop.
   FsvcOptions by_class = OptionsFor("l2sq-triangle(radius=8)");
   by_class.by_class = true;
   const FsvcResult sfsvc = TrainFsvc(train, 10, by_class, backend.get());

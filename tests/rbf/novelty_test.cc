@@ -1,4 +1,4 @@
-// The novelty pass against a loop over single rows, on every backend; the authors' numbers of centres.
+// The novelty pass against a loop over single rows, on every backend; the authors' numbers of centers.
 #include "lamina/rbf/novelty.h"
 
 #include <cmath>

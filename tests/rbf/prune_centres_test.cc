@@ -1,4 +1,4 @@
-// Centres dropped one by one against systems solved anew by elimination, and what a pruned machine answers.
+// Centers dropped one by one against systems solved anew by elimination, and what a pruned machine answers.
 #include "lamina/rbf/prune_centres.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ KernelMachine ChosenMachine(const Case& c) {
   return chosen;
 }
 
-// The least sum over rows of weight times squared error plus ridge alpha' K alpha, with these centres.
+// The least sum over rows of weight times squared error plus ridge alpha' K alpha, with these centers.
 double LeastSum(const Table2& x, const Table2& y, const std::vector<double>& weights,
                 const std::vector<int64_t>& centres, const KernelMachine& chosen) {
   const auto kernel = [&](size_t row, size_t centre) {

@@ -148,7 +148,7 @@ KernelMachineOptions Full(int rounds) {
   return options;
 }
 
-// A machine of full weights is one of turned rows: rows left out, all rows solved for, some as centres.
+// A machine of full weights is one of turned rows: rows left out, all rows solved for, some as centers.
 TEST(SlopeWeights, AMachineOfFullWeightsIsOneOfTurnedRows) {
   const Table2 x = RandomTable(60, 3, 1);
   const Matrix y = AsMatrix(TargetsFor(x, 2));

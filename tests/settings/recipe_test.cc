@@ -85,7 +85,7 @@ TEST(Recipe, PlainLeavesTrainingAsItWas) {
   EXPECT_FALSE(LastStartsAtZero(Resolve(plain)));
 }
 
-// Of every setting that a recipe decides: a value that is not the recipe's.
+// For every setting that a recipe decides, a value that is not the recipe's.
 TEST(Recipe, WhatIsGivenStays) {
   const TrainSettings whole = *Resolve(Tabular(), true);
   for (const auto& [name, by_recipe] : RecipeChoices(Resolve(Tabular(), true))) {
@@ -127,8 +127,8 @@ TEST(Recipe, EpochsAreBoundedByTheRows) {
   EXPECT_LT(before, 64);
 }
 
-// A flag changes what it names: each setting of network and training alone keeps the recipe, and every other choice
-// of it, or has a reason.
+// A flag changes what it names. Each setting of network and training alone keeps the recipe and its other choices, or
+// has a reason.
 TEST(Recipe, AutoStaysTabularWhateverIsGivenBesideIt) {
   const std::map<std::string, std::string> choices = RecipeChoices(Resolve(TrainSettings(), true));
   EXPECT_EQ(choices, RecipeChoices(Resolve(Tabular(), true)));

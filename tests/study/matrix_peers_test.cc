@@ -10,7 +10,7 @@
 namespace lamina {
 namespace {
 
-// NumPy offers one that takes 2 s and one that is wrong; JAX ends when it is asked for a time; faiss ends at once; the
+// NumPy offers a case that takes 2 s and one that is wrong. JAX ends when asked for a time; faiss ends at once; the
 // others offer nothing.
 constexpr const char* kScript = R"(
 [ "$1" = faiss ] && exit 0

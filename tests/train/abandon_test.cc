@@ -1,5 +1,5 @@
-// Steps and validation that are called off in the middle: what was begun leaves no trace, and going on ends with the
-// bits of a run that was never stopped.
+// Steps and validation that are called off in the middle. What was begun leaves no trace; going on ends with the bits
+// of a run that was never stopped.
 #include "lamina/base/abandon.h"
 
 #include <cstring>

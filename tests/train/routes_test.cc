@@ -1,5 +1,5 @@
-// Every technique of the library's list with every route and backend: the weights of the plain loops layer by layer, or
-// a refusal that names the technique, as the list says.
+// Every technique of the library's list with every route and backend. Either the weights are those of plain loops layer
+// by layer, or a refusal names the technique, as the list says.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -31,7 +31,7 @@ inline Dataset RandomDataset(int64_t rows, int64_t inputs, int64_t classes, DTyp
   return data;
 }
 
-/// inputs-hidden-outputs for the data, initialised.
+/// inputs-hidden-outputs for the data, initialized.
 inline Network NetworkFor(const Dataset& data, int64_t hidden, const Activation& output, uint64_t seed = 1) {
   Network network({{data.features.cols(), hidden, Synapse::kDot, "tanh", true},
                    {hidden, data.targets.cols(), Synapse::kDot, output, true}},
@@ -58,7 +58,7 @@ inline std::string WeightBytes(const Network& network) {
   return {static_cast<const char*>(network.parameters()), static_cast<size_t>(network.parameter_bytes())};
 }
 
-/// Of training and validation in every epoch, with the accuracies of training.
+/// Losses of training and validation in every epoch, with the accuracies of training.
 inline std::vector<double> LossesOf(const History& history) {
   std::vector<double> losses;
   for (const EpochRecord& record : history.epochs) {

@@ -173,7 +173,7 @@ TEST(Trainer, RatesOfStepsAreTheOnesUsed) {
   }
 }
 
-// A few rows with random classes, learnt by heart: the validation loss falls at first, then rises.
+// A few rows with random classes, learned by heart: the validation loss falls at first, then rises.
 struct Overfit {
   Overfit() : train(RandomDataset(12, 5, 2, DType::kF64, 1)), validation(RandomDataset(60, 5, 2, DType::kF64, 9)) {
     options = OptionsFor(Loss::kCrossEntropy, UpdateKind::kAdam, 0.02);

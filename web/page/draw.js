@@ -15,8 +15,8 @@ function pictureForm(model) {
   return side * side === columns.length && side >= 8 && numbered ? { height: side, width: side, white } : null;
 }
 
-// Where the training's pictures have their ink: {top, bottom, left, right} of the mean picture, in pixels; where nobody
-// knows that, all but a seventh at each end, as in MNIST.
+// Where the training's pictures have their ink: {top, bottom, left, right} of the mean picture, in pixels. Unknown: all
+// but a seventh at each end, as in MNIST.
 function usualFrame(model, form) {
   const rows = new Float64Array(form.height);
   const lines = new Float64Array(form.width);

@@ -34,7 +34,7 @@ HWY_INLINE __m256i PartOf(VecOf<float> v) {
   }
 }
 
-/// Neighbours along a row to the halves of a lane.
+/// Neighbors along a row to the halves of a lane.
 template <int kPart = 0>
 void EncodeFloatPairs(const void* from, int64_t count, float* to, int64_t lanes) {
   const auto* source = static_cast<const float*>(from);

@@ -1,5 +1,5 @@
 // Encodings: how elements of a storage type become the lanes of a panel, and the sums over such lanes. A lane holds one
-// widened element, or a group of neighbours along the inputs that one instruction multiplies or compares.
+// widened element, or a group of neighbors along the inputs that one instruction multiplies or compares.
 #if defined(LAMINA_BACKEND_CPU_ENCODE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_ENCODE_INL_H_
 #undef LAMINA_BACKEND_CPU_ENCODE_INL_H_

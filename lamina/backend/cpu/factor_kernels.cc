@@ -1,4 +1,4 @@
-// The blocks of a Cholesky factorisation, compiled once per instruction set.
+// The blocks of a Cholesky factorization, compiled once per instruction set.
 #include "lamina/backend/cpu/factor_kernels.h"
 
 #include "lamina/backend/cpu/highway_targets.h"

@@ -6,7 +6,7 @@
 namespace lamina::cpu {
 
 std::span<const CpuImplementation> CpuImplementations() {
-  // AMX takes its part of what others take, too. Requests for bf16 operands and for groups of neighbours are else taken
+  // AMX takes its part of what others take, too. Requests for bf16 operands and for groups of neighbors are else taken
   // by one each; tiles take what is left.
   static const std::array kList{AmxImplementation(), BFloat16Implementation(), GroupImplementation(),
                                 TileImplementation()};

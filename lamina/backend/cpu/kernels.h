@@ -31,9 +31,9 @@ struct Encoding {
   void (*encode)(const void* from, int64_t count, T* to, int64_t lanes) = nullptr;
   int64_t element_bytes = 0;
   int64_t group = 1;       // elements in a lane
-  bool same_bits = false;  // lanes are just neighbouring elements
+  bool same_bits = false;  // lanes are just neighboring elements
   int64_t length = 0;      // elements in a row
-  /// Where the sum runs across rows: `count` lanes, each of neighbours from two rows; the second may be null for zeros.
+  /// Where the sum runs across rows: `count` lanes, each of neighbors from two rows; the second may be null for zeros.
   void (*interleave)(const void* first, const void* second, int64_t count, T* to) = nullptr;
 };
 

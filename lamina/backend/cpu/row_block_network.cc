@@ -25,7 +25,7 @@ constexpr int64_t kUpdatePiece = 1024;       // parameters
 constexpr int64_t kTogether_ns = 1'000'000;  // steps without a word to TeamChoice
 constexpr int64_t kMostTogether = 16;
 
-// Some neighbouring parameters: their gradient in a group's, and where they are.
+// Some neighboring parameters: their gradient in a group's, and where they are.
 struct UpdatePiece {
   int64_t gradient;
   int64_t at;

@@ -21,7 +21,7 @@
 namespace lamina::cpu {
 namespace {
 
-constexpr int64_t kMostParameters_bytes = 256 << 10;  // with optimiser state: beside the batch in 1 MiB
+constexpr int64_t kMostParameters_bytes = 256 << 10;  // with optimizer state: beside the batch in 1 MiB
 constexpr int64_t kMostBatch = 1024;                  // activations and deltas of wider layers leave the cache
 constexpr int64_t kStepsTogether = 16;                // without a word to TeamChoice: a millisecond
 

@@ -271,7 +271,7 @@ __global__ void NormalizeBackwardKernel(Rows<const T> z, const T* gamma, const T
                                         T* gamma_gradient, T* beta_gradient, int64_t rows, int64_t cols) {
   ForColumns(cols, [&](int64_t col, int lane) {
     double sum = 0;
-    double product = 0;  // of delta and the normalised z
+    double product = 0;  // of delta and the normalized z
     for (int64_t row = lane; row < rows; row += kWarp) {
       const auto slope = static_cast<double>(delta.At(row, col));
       sum += slope;

@@ -1,4 +1,4 @@
-// Terms of neighbouring elements at once, as one word: four bytes by one instruction, two halves by two.
+// Terms of neighboring elements at once, as one word: four bytes by one instruction, two halves by two.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ struct WeightOptions {
   bool operator==(const WeightOptions&) const = default;
 };
 
-/// Per row of `dataset`, encoded from `table`: class weight ("balanced" or name -> weight) × weight column, normalised
+/// Per row of `dataset`, encoded from `table`: class weight ("balanced" or name -> weight) × weight column, normalized
 /// to mean 1. Throws Error.
 std::vector<double> SampleWeights(const Table& table, const Dataset& dataset, const TargetEncoder& targets,
                                   const WeightOptions& options);

@@ -39,7 +39,7 @@ double BetaFraction(double a, double b, double x) {
   return fraction;
 }
 
-// The regularised incomplete beta function I_x(a, b).
+// The regularized incomplete beta function I_x(a, b).
 double BetaShare(double a, double b, double x) {
   if (x <= 0 || x >= 1) {
     return x <= 0 ? 0 : 1;

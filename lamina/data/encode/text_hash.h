@@ -1,4 +1,4 @@
-// Free text as numbers without a vocabulary: words and pairs of neighbouring words, hashed.
+// Free text as numbers without a vocabulary: words and pairs of neighboring words, hashed.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Columns to inputs: loops where neighbours are alike, a line each where not.
+// Columns to inputs: loops where neighbors are alike, a line each where not.
 #include "lamina/model/c_source/c_inputs.h"
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class EncoderWriter {
     }
   }
 
-  // How many columns from `first` on are one input of one curve each, of neighbouring raw numbers.
+  // How many columns from `first` on are one input of one curve each, of neighboring raw numbers.
   size_t RunLength(size_t first) const {
     const std::vector<FittedColumn>& fitted = preprocessor_.inputs().columns();
     size_t end = first;

@@ -1,4 +1,4 @@
-// Nearest neighbours in C: the mean of the targets of the nearest rows that a model keeps (model/evaluate.cc).
+// Nearest neighbors in C: the mean of the targets of the nearest rows that a model keeps (model/evaluate.cc).
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ PreprocessOptions ForRegression() {
 double Clipped(double y) { return y / std::sqrt(1 + y * y / 9); }
 
 TEST(Encoders, RobustIsTheMiddleHalfOfTheRowsAndABoundedCurve) {
-  // Of 0, 1, 2, 3, 100: the median 2, the middle half from 1 to 3. Of b the middle half is 0 wide, its span 8.
+  // Column a: the median is 2, the middle half from 1 to 3. Column b: the middle half is 0 wide, its span 8.
   const Table table = Csv("a,b,c,y\n0,5,7,1\n1,5,7,2\n2,5,7,3\n3,5,7,4\n100,13,7,50\n");
   PreprocessOptions options = ForRegression();
   options.scaling = Scaling::kRobust;

@@ -37,8 +37,8 @@ function splitCsv(text, separator) {
 
 const separators = [";", "\t", "|", ","];
 
-// The separator by which a line has the most of the names `wanted`; where none has any, by which the first lines have
-// the most fields alike.
+// The separator by which a line has the most of the names `wanted`. Where none has any, the one by which the first
+// lines have the most fields alike.
 function separatorOf(text, wanted) {
   const told = /^sep=(.)\r?\n/i.exec(text);
   if (told) return told[1];

@@ -1,4 +1,4 @@
-// Free text as numbers: words and pairs of neighbours, hashed (lamina/data/encode/text_hash.cc).
+// Free text as numbers: words and pairs of neighbors, hashed (lamina/data/encode/text_hash.cc).
 const hashStart = 14695981039346656037n;
 const hashOn = (hash, byte) => ((hash ^ BigInt(byte)) * 1099511628211n) & 0xffffffffffffffffn;
 
