@@ -390,7 +390,7 @@ std::string KernelCostNote(int64_t rows, int64_t columns, int64_t outputs, doubl
       "a kernel machine of {}{} takes {} of memory and up to {} of one thread", Counted(rows, "training row{s}"),
       plan.depth == 0
           ? ""
-          : fmt::format(" in {} leaves of up to {},", WithThousands(plan.leaves()), WithThousands(plan.leaf.rows)),
+          : fmt::format(" in {} leaves of some {} rows", WithThousands(plan.leaves()), WithThousands(plan.leaf.rows)),
       BytesText(bytes), DurationText(seconds));
 }
 
