@@ -94,9 +94,8 @@ void SayModels(const serve::ModelSet& models) {
     const auto model = models.Get(i);
     Print("{}: {}, {} of a row, {}\n", models.name(i), model->model().ShapeText(),
           Counted(std::ssize(model->columns()), "column{s}"),
-          model->classifies()
-              ? fmt::format("{} classes", model->model().preprocessor.targets().class_names().size())
-              : Counted(model->model().network.outputs(), "number{s}"));
+          model->classifies() ? fmt::format("{} classes", model->model().preprocessor.targets().class_names().size())
+                              : Counted(model->model().network.outputs(), "number{s}"));
   }
 }
 

@@ -154,18 +154,21 @@ JsonNumber JsonCursor::Number() {
     Word("NaN");
     return {kNaN, text_.substr(begin, at_ - begin)};
   }
-  const size_t end = EndOfNumber();
-  JsonNumber number{0, text_.substr(begin, end - begin)};
-  constexpr size_t kFewDigits = 9;  // below 2^31
-  if (number.text.size() <= kFewDigits && std::all_of(number.text.begin(), number.text.end(), IsDigit)) {
-    int32_t whole = 0;
-    for (const char c : number.text) {
-      whole = 10 * whole + (c - '0');
-    }
-    number.value = whole;
-  } else {  // beyond the largest: infinite, which no column takes
-    fast_float::from_chars(number.text.data(), number.text.data() + number.text.size(), number.value);
+  constexpr size_t kFewDigits = 9;  // below 2^31: read in one go, as they are most
+  int32_t whole = 0;
+  size_t at = at_;
+  while (at < text_.size() && at - begin < kFewDigits && IsDigit(text_[at])) {
+    whole = 10 * whole + (text_[at++] - '0');
   }
+  const char behind = at < text_.size() ? text_[at] : '\0';
+  const bool plain = at > begin && behind != '.' && AsciiLower(behind) != 'e' && !IsDigit(behind);
+  if (plain && (text_[begin] != '0' || at == begin + 1)) {
+    at_ = at;
+    return {static_cast<double>(whole), text_.substr(begin, at - begin)};
+  }
+  const size_t end = EndOfNumber();
+  JsonNumber number{0, text_.substr(begin, end - begin)};  // beyond the largest: infinite, which no column takes
+  fast_float::from_chars(number.text.data(), number.text.data() + number.text.size(), number.value);
   at_ = end;
   return number;
 }

@@ -22,7 +22,10 @@ class Service:
 
     def __init__(self, folder, *arguments, stdout=subprocess.PIPE, **options):
         port = [] if "--socket" in arguments else ["--port", "0"]
-        self.process = subprocess.Popen([PROGRAM, "serve", *map(str, arguments), *port], cwd=folder, text=True, stdout=stdout,
+        arguments = [str(argument) for argument in arguments]
+        if "--port" in arguments:  # any that is free, whatever an example says
+            del arguments[arguments.index("--port") : arguments.index("--port") + 2]
+        self.process = subprocess.Popen([PROGRAM, "serve", *arguments, *port], cwd=folder, text=True, stdout=stdout,
                                         stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options)
         self.lines = []
         self.port = None

@@ -275,6 +275,17 @@ class ServeTest(CliTest):
         self.write("file", "mine")
         self.refuse("serve", "m", "--socket", "file", says="is no socket")
 
+    def test_a_log_is_appended_to(self):
+        self.classes("m")
+        self.write("log", "a person's\n")
+        service = self.serve("m", "--access-log", "log")
+        service.get("/ping?<&\"", Host="x")
+        self.ended(service)
+        lines = self.read("log").splitlines()
+        self.assertEqual((lines[0], len(lines)), ("a person's", 4))
+        self.assertEqual({name: json.loads(lines[2])[name] for name in ("method", "target", "status", "rows")},
+                         {"method": "GET", "target": "/ping?<&\"", "status": 200, "rows": 0})
+
     def test_usage(self):
         self.classes("m")
         self.refuse("serve", "mm", says="mm")
