@@ -12,7 +12,9 @@ from lamina_cli import PROGRAM, TIME_LIMIT_SECONDS
 
 
 def is_there():
-    """Whether the program has its service."""
+    """Whether there is a program, and it has its service."""
+    if not PROGRAM:
+        return False
     done = subprocess.run([PROGRAM, "serve", "nothing-of-this-name"], capture_output=True, text=True, check=False)
     return "was built without its service" not in done.stderr
 
