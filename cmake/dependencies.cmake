@@ -35,6 +35,17 @@ if(NOT LAMINA_GUI STREQUAL "OFF")
 endif()
 lamina_report(GUI Qt6::Charts "Qt 6 with Charts and Svg (qt6-base-dev, qt6-charts-dev, qt6-svg-dev)")
 
+# Headers alone: nothing is linked.
+if(NOT LAMINA_SERVE STREQUAL "OFF")
+  find_path(LAMINA_BEAST_INCLUDE boost/beast/http.hpp)
+  mark_as_advanced(LAMINA_BEAST_INCLUDE)
+  if(LAMINA_BEAST_INCLUDE AND NOT TARGET lamina::beast)
+    add_library(lamina::beast INTERFACE IMPORTED)
+    set_target_properties(lamina::beast PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${LAMINA_BEAST_INCLUDE})
+  endif()
+endif()
+lamina_report(SERVE lamina::beast "Boost.Beast (libboost-dev)")
+
 # Kernels for a GPU take minutes to compile: AUTO does it where there is one.
 set(driver FALSE)
 foreach(sign /proc/driver/nvidia/version /dev/nvidiactl /dev/dxg)

@@ -1,5 +1,5 @@
 # What can be switched. AUTO uses a part where it is found and says so; ON fails loudly where it is not.
-foreach(part BLAS CUDA GUI TESTS)
+foreach(part BLAS CUDA GUI SERVE TESTS)
   set(LAMINA_${part} AUTO CACHE STRING "Use ${part}: AUTO, ON or OFF")
   set_property(CACHE LAMINA_${part} PROPERTY STRINGS AUTO ON OFF)
 endforeach()

@@ -40,6 +40,7 @@ Command AddCentres(CLI::App& app);
 Command AddData(CLI::App& app);
 Command AddBench(CLI::App& app);
 Command AddTune(CLI::App& app);
+Command AddServe(CLI::App& app);
 
 /// Where a command's JSON result goes: a file, "-" for standard output, "" for nowhere.
 struct JsonOutput {

@@ -217,7 +217,8 @@ constexpr NamedAdd kCommands[] = {{"train", &AddTrain},
                                   {"tune", &AddWithoutWords<&AddTune>},
                                   {"bench", &AddWithoutWords<&AddBench>},
                                   {"model", &AddWithoutWords<&AddModel>},
-                                  {"export", &AddWithoutWords<&AddExport>}};
+                                  {"export", &AddWithoutWords<&AddExport>},
+                                  {"serve", &AddWithoutWords<&AddServe>}};
 
 // The command that the arguments name, alone: making the flags of all takes longer than most answers. All where they
 // name none of them.
@@ -236,8 +237,8 @@ std::vector<Command> AddCommands(CLI::App& app, int argc, const char* const* arg
 // Whether a command lets threads of libgomp wait for one another: those that train, search or measure, on backend blas
 // (docs/decisions/0003-spinning-threads.md). Others answer at once.
 bool WaitsForThreads(int argc, const char* const* argv) {
-  constexpr std::string_view kQuick[] = {"predict", "model", "export",    "devices",  "help",
-                                         "--help",  "-h",    "--version", "--choices"};
+  constexpr std::string_view kQuick[] = {"predict", "model",  "export", "serve",     "devices",
+                                         "help",    "--help", "-h",     "--version", "--choices"};
   return argc > 1 && std::ranges::find(kQuick, argv[1]) == std::end(kQuick);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "lamina/base/names.h"
 #include "lamina/data/encode/category_lookup.h"
@@ -25,31 +26,6 @@ std::vector<int64_t> SpreadOut(std::span<const int64_t> rows) {
     some.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
   }
   return some;
-}
-
-// Rows in each bin of the profile, those that miss the value last. A column of categories may hold numbers in other
-// data.
-std::vector<double> CountsIn(const ColumnProfile& profile, const Column& column, std::span<const int64_t> rows) {
-  std::vector<double> counts(profile.shares.size() + 1);
-  if (profile.is_number) {
-    for (const int64_t row : rows) {
-      const size_t bin =
-          column.IsMissing(row)
-              ? counts.size() - 1
-              : static_cast<size_t>(std::lower_bound(profile.edges.begin(), profile.edges.end(), column.Number(row)) -
-                                    profile.edges.begin());
-      counts[bin] += 1;
-    }
-    return counts;
-  }
-  const CategoryView view(column, rows);
-  const std::vector<int32_t> bin_of_code = MatchNames(view, profile.categories);
-  for (const int64_t row : rows) {
-    const int32_t code = view.Code(row);
-    const int32_t bin = code == -1 ? -1 : bin_of_code[static_cast<size_t>(code)];
-    counts[code == -1 ? counts.size() - 1 : bin == -1 ? profile.categories.size() : static_cast<size_t>(bin)] += 1;
-  }
-  return counts;
 }
 
 ColumnProfile ProfileOfColumn(const FittedColumn& fitted, const Column& column, std::span<const int64_t> rows) {
@@ -91,7 +67,7 @@ ColumnProfile ProfileOfColumn(const FittedColumn& fitted, const Column& column, 
     }
     profile.shares.resize(profile.categories.size() + 1);
   }
-  const std::vector<double> counts = CountsIn(profile, column, rows);
+  const std::vector<double> counts = CountInBins(profile, column, rows);
   for (size_t b = 0; b < profile.shares.size(); ++b) {
     profile.shares[b] = counts[b] / static_cast<double>(rows.size());
   }
@@ -99,12 +75,56 @@ ColumnProfile ProfileOfColumn(const FittedColumn& fitted, const Column& column, 
   return profile;
 }
 
+// And what only the rows show.
 ColumnDrift DriftOf(const ColumnProfile& profile, int64_t profile_rows, const FittedColumn& fitted,
                     const Column& column, std::span<const int64_t> rows) {
+  ColumnDrift drift = DriftOfCounts(profile, profile_rows, CountInBins(profile, column, rows));
+  const auto n = static_cast<double>(rows.size());
+  if (profile.is_number) {
+    for (const int64_t row : rows) {
+      const double x = column.IsMissing(row) ? profile.low : column.Number(row);
+      drift.outside += x < profile.low || x > profile.high ? 1 / n : 0;
+    }
+  } else {
+    const CategoryView view(column, rows);
+    const std::vector<int32_t> known = MatchNames(view, fitted.categories);
+    for (const int64_t row : rows) {
+      const int32_t code = view.Code(row);
+      drift.unseen += code != -1 && known[static_cast<size_t>(code)] == -1 ? 1 / n : 0;
+    }
+  }
+  return drift;
+}
+
+}  // namespace
+
+std::vector<double> CountInBins(const ColumnProfile& profile, const Column& column, std::span<const int64_t> rows) {
+  std::vector<double> counts(profile.shares.size() + 1);
+  if (profile.is_number) {
+    for (const int64_t row : rows) {
+      const size_t bin =
+          column.IsMissing(row)
+              ? counts.size() - 1
+              : static_cast<size_t>(std::lower_bound(profile.edges.begin(), profile.edges.end(), column.Number(row)) -
+                                    profile.edges.begin());
+      counts[bin] += 1;
+    }
+    return counts;
+  }
+  const CategoryView view(column, rows);
+  const std::vector<int32_t> bin_of_code = MatchNames(view, profile.categories);
+  for (const int64_t row : rows) {
+    const int32_t code = view.Code(row);
+    const int32_t bin = code == -1 ? -1 : bin_of_code[static_cast<size_t>(code)];
+    counts[code == -1 ? counts.size() - 1 : bin == -1 ? profile.categories.size() : static_cast<size_t>(bin)] += 1;
+  }
+  return counts;
+}
+
+ColumnDrift DriftOfCounts(const ColumnProfile& profile, int64_t profile_rows, std::span<const double> counts) {
   ColumnDrift drift;
   drift.column = profile.name;
-  const auto n = static_cast<double>(rows.size());
-  const std::vector<double> counts = CountsIn(profile, column, rows);
+  const double n = std::accumulate(counts.begin(), counts.end(), 0.0);
   std::vector<double> before = profile.shares;
   before.push_back(profile.missing);
   int64_t bins = 0;
@@ -125,19 +145,6 @@ ColumnDrift DriftOf(const ColumnProfile& profile, int64_t profile_rows, const Fi
   drift.distance = profile.is_number ? drift.distance : differences / 2;
   drift.missing_before = profile.missing;
   drift.missing = counts.back() / n;
-  if (profile.is_number) {
-    for (const int64_t row : rows) {
-      const double x = column.IsMissing(row) ? profile.low : column.Number(row);
-      drift.outside += x < profile.low || x > profile.high ? 1 / n : 0;
-    }
-  } else {
-    const CategoryView view(column, rows);
-    const std::vector<int32_t> known = MatchNames(view, fitted.categories);
-    for (const int64_t row : rows) {
-      const int32_t code = view.Code(row);
-      drift.unseen += code != -1 && known[static_cast<size_t>(code)] == -1 ? 1 / n : 0;
-    }
-  }
   const double expected = static_cast<double>(bins - 1) * (1 / static_cast<double>(profile_rows) + 1 / n);
   const double beyond = drift.stability_index - kNoise * expected;
   drift.verdict = beyond > kDrifted   ? DriftVerdict::kDrifted
@@ -145,8 +152,6 @@ ColumnDrift DriftOf(const ColumnProfile& profile, int64_t profile_rows, const Fi
                                       : DriftVerdict::kSame;
   return drift;
 }
-
-}  // namespace
 
 std::string_view DriftVerdictName(DriftVerdict verdict) {
   constexpr Named<DriftVerdict> kVerdicts[] = {

@@ -36,6 +36,13 @@ struct ColumnDrift {
   DriftVerdict verdict = DriftVerdict::kSame;
 };
 
+/// How many of `rows` lie in each bin of the profile; those that miss the value stand last. A column of categories may
+/// hold numbers in other data.
+std::vector<double> CountInBins(const ColumnProfile& profile, const Column& column, std::span<const int64_t> rows);
+
+/// What such counts tell: all but `outside` and `unseen`.
+ColumnDrift DriftOfCounts(const ColumnProfile& profile, int64_t profile_rows, std::span<const double> counts);
+
 /// The largest index first. `table` is bound to the preprocessor that `profile` belongs to. Throws Error(kBadData) for
 /// text in a column that held numbers in training.
 std::vector<ColumnDrift> CompareWithProfile(const DataProfile& profile, const BoundTable& table,

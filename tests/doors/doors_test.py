@@ -16,6 +16,7 @@ import subprocess
 import unittest
 
 import page_door
+import serve_door
 from kinds import KINDS, MODELS, Kind, asked_rows, rows_of
 from lamina_cli import SOURCE, CliTest, main, read_npy
 
@@ -25,6 +26,7 @@ WINDOW = os.environ.get("LAMINA_WINDOW", "")
 FOLDER = os.path.join(SOURCE, "tests", "doors")
 RUN_ONNX = os.path.join(SOURCE, "tests", "cli", "run_onnx.py")
 CC = shutil.which("cc")
+SERVES = serve_door.is_there()
 HOWS = ["path", "pandas", "pandas, all text", "polars", "polars, all text", "dict", "rows", "rows of pandas"]
 EXPORTED = ("m", "m0")  # trained by the program and by rows in Python
 SETTINGS = {"recipe": "plain", "epochs": 3, "hidden": [8], "use": ["k"], "seed": 1, "dates": "days"}
@@ -237,6 +239,25 @@ class DoorsTest(CliTest):
         typed = [page_door.ask_page(page, rows=[row])["answers"][0] for row in asked_rows(kind)[1:]]
         yield "the page, typed", result(typed)
 
+    def service(self, model, kind):
+        """lamina serve: rows of texts as JSON, and the file."""
+        rows = asked_rows(kind)
+        objects = json.dumps([dict(zip(rows[0], row)) for row in rows[1:]])
+        with open(self.path("asked.csv"), encoding="utf-8") as file:
+            asked = {"JSON": (objects, "application/json"), "CSV": (file.read(), "text/csv")}
+        with serve_door.Service(self.folder, model) as service:
+            for how, (body, what) in asked.items():
+                _, _, got = service.ask("POST", "/predict?probabilities=1", body, Content_Type=what, Accept="application/json")
+                said_by = json.loads(got)
+                if "error" in said_by:
+                    yield f"the service, {how}", said_by
+                    continue
+                answers = [list((answer or {}).values()) for answer in said_by["answers"]]
+                count = max(map(len, answers))
+                outputs = [[*answer, *[math.nan] * (count - len(answer))][1 if kind.classes else 0 :] for answer in answers]
+                labels = [answer[0] if answer else "" for answer in answers] if kind.classes else None
+                yield f"the service, {how}", {"outputs": outputs, "labels": labels, "notes": said_by["notes"]}
+
     def doors(self, model, kind, by_python, notes):
         """Every door there is, by name, with what it says; `by_python`: what its doors said."""
         cells = [cell for row in asked_rows(kind)[1:] for cell in row]
@@ -249,6 +270,8 @@ class DoorsTest(CliTest):
         for how, result in by_python.items():
             if "skipped" not in result:
                 yield f"Python, {how}", result
+        if SERVES and model == "m":
+            yield from self.service(model, kind)
         if CC and model == "m":
             yield "C source", self.c_source(model, kind)
         if page_door.NODE and model == "m":
@@ -389,6 +412,10 @@ class AllDoorsTest(unittest.TestCase):
 
     @unittest.skipUnless(page_door.NODE, f"the page: {page_door.NO_NODE}")
     def test_page(self):
+        pass
+
+    @unittest.skipUnless(SERVES, "the service: it was not built (Boost.Beast)")
+    def test_service(self):
         pass
 
     def test_onnx(self):

@@ -235,12 +235,6 @@ void AddCount(const std::string& column, int64_t count, int64_t& total, std::vec
   }
 }
 
-// Beyond the numbers of training by more than three times their span; of a column that was constant nobody knows.
-NumberSpan NearOf(const NumberSpan& span) {
-  const double margin = span.high > span.low ? 3 * (span.high - span.low) : kInfinity;
-  return {span.low - margin, span.high + margin};
-}
-
 Source MakeSource(const Column& column, const FittedColumn& fitted, std::span<const int64_t> rows,
                   const EncodePolicies& policies) {
   Source source{.column = &column, .fitted = &fitted};
@@ -265,6 +259,11 @@ Source MakeSource(const Column& column, const FittedColumn& fitted, std::span<co
 }
 
 }  // namespace
+
+NumberSpan NearOf(const NumberSpan& span) {
+  const double margin = span.high > span.low ? 3 * (span.high - span.low) : kInfinity;
+  return {span.low - margin, span.high + margin};
+}
 
 void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std::span<const Column* const> columns,
                    std::span<const int64_t> rows, const EncodePolicies& policies, Matrix& out, EncodeReport& report) {

@@ -11,6 +11,10 @@
 
 namespace lamina {
 
+/// Numbers beyond are far from those of training: by more than three times their span. Of a column that was constant
+/// nobody knows.
+NumberSpan NearOf(const NumberSpan& span);
+
 /// Writes `rows` of `columns`, fitted as `fitted`, to `out`: as many rows, f32 or f64, zeros before. Unseen categories
 /// are counted in `report`. Throws Error(kBadData) for the first cell in row order that cannot be encoded.
 void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std::span<const Column* const> columns,

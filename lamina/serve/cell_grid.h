@@ -1,0 +1,48 @@
+// Rows of a request: names of columns and cells, whatever protocol brought them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/serve/json_cursor.h"
+
+namespace lamina::serve {
+
+struct GridCell {
+  enum class Kind : uint8_t { kMissing, kNumber, kText };
+  Kind kind = Kind::kMissing;
+  double number = 0;
+  std::string_view text;  // of a text, and of a number as it was written (where it was)
+};
+
+struct CellGrid {
+  std::vector<std::string> names;  // of the columns; empty: in the model's order
+  int64_t rows = 0;
+  int64_t columns = 0;
+  std::vector<GridCell> cells;    // row after row
+  std::deque<std::string> owned;  // texts that are no part of the request
+
+  /// One value; a true and a false are texts.
+  GridCell ReadCell(JsonCursor& json);
+  /// A list of rows: lists (by position), objects (by name; what a row lacks is missing) or, of one column, values.
+  void ReadRows(JsonCursor& json);
+  /// One row as an object.
+  void ReadRow(JsonCursor& json);
+  /// An object of columns, each a list of values, or of columns by row numbers as pandas writes them.
+  void ReadColumns(JsonCursor& json);
+  /// A list of names.
+  void ReadNames(JsonCursor& json);
+  /// Throws Error(kBadData) unless names and rows fit together.
+  void Check() const;
+
+ private:
+  int64_t ColumnOf(std::string_view name, int64_t hint);
+  void AddColumn(std::string_view name);
+  void BeginRow();
+  void ReadList(JsonCursor& json);
+};
+
+}  // namespace lamina::serve

@@ -1,0 +1,82 @@
+// Loading, and loading anew.
+#include "lamina/serve/model_set.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "lamina/base/error.h"
+
+namespace lamina::serve {
+
+ModelSet::Stamp ModelSet::StampOf(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    return {};
+  }
+  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size, static_cast<uint64_t>(status.st_ino)};
+}
+
+ModelSet::ModelSet(std::vector<NamedModel> files, LoadFunction load) : load_(std::move(load)) {
+  for (NamedModel& file : files) {
+    if (file.name.empty() || file.name.find('/') != std::string::npos) {
+      throw Error(ErrorCode::kInvalidArgument, "a model's name is a part of an address: not empty, without '/'",
+                  {.value = file.name, .remedy = "Name it: NAME=FILE."});
+    }
+    if (entries_.size() > 0 && Find(file.name)) {
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("two models are called '{}'", file.name),
+                  {.remedy = "Name them: NAME=FILE."});
+    }
+    auto entry = std::make_unique<Entry>();
+    entry->stamp = StampOf(file.path);
+    try {
+      entry->model = std::make_shared<const ServedModel>(file.name, load_(file.path), entry->version);
+    } catch (const Error& error) {
+      if (!error.context().file.empty()) {
+        throw;
+      }
+      ErrorContext context = error.context();
+      context.file = file.path;
+      throw Error(error.code(), error.message(), std::move(context));
+    }
+    entry->file = std::move(file);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+std::optional<size_t> ModelSet::Find(std::string_view name) const {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    if (name.empty() || entries_[i]->file.name == name) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const ServedModel> ModelSet::Get(size_t index) const { return entries_[index]->model.load(); }
+
+std::vector<Reloaded> ModelSet::Reload(bool all) {
+  std::vector<Reloaded> done;
+  for (const std::unique_ptr<Entry>& entry : entries_) {
+    const Stamp now = StampOf(entry->file.path);
+    if (!all && (now == entry->stamp || now == Stamp{})) {  // none: a rename may be under way
+      continue;
+    }
+    entry->stamp = now;
+    Reloaded result{entry->file.name, entry->version, ""};
+    try {
+      auto fresh = std::make_shared<const ServedModel>(entry->file.name, load_(entry->file.path), entry->version + 1);
+      entry->model = std::move(fresh);
+      result.version = ++entry->version;
+      entry->reloads.fetch_add(1, std::memory_order_relaxed);
+    } catch (const std::exception& error) {
+      result.error = error.what();
+      entry->failures.fetch_add(1, std::memory_order_relaxed);
+    }
+    done.push_back(std::move(result));
+  }
+  return done;
+}
+
+}  // namespace lamina::serve

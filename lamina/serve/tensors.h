@@ -1,0 +1,36 @@
+// Tensors of the Open Inference Protocol: as JSON, or as bytes behind it (the extension for binary data).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lamina/serve/cell_grid.h"
+#include "lamina/serve/served_model.h"
+
+namespace lamina::serve {
+
+struct Tensor {
+  std::string name;
+  std::string datatype;
+  std::vector<int64_t> shape;
+  std::vector<GridCell> cells;  // flat
+  bool has_data = false;
+  int64_t binary_bytes = -1;  // behind the JSON; below 0: none
+
+  int64_t elements() const;
+};
+
+/// One of "inputs".
+Tensor ReadTensor(JsonCursor& json, CellGrid& grid);
+/// Its cells from the front of `bytes`, which lose them. Throws Error(kBadData) for another size.
+void ReadBinary(Tensor& tensor, std::string_view& bytes);
+/// The tensors as rows: one of rows × all columns, or one a column by name. Throws Error(kBadData).
+void FillGrid(const ServedModel& model, std::vector<Tensor>& tensors, CellGrid& grid);
+
+/// Names of the types that a tensor may have.
+std::span<const std::string_view> TensorTypes();
+
+}  // namespace lamina::serve
