@@ -74,6 +74,9 @@ class TasksTest(CliTest):
     def test_serve(self):
         self.assertGreater(self.run_page("serve.md"), 2)
 
+    def test_distill(self):
+        self.assertGreater(self.run_page("distill.md"), 2)
+
     def test_rbf(self):
         self.assertGreater(self.run_page("rbf.md"), 2)
 
