@@ -51,8 +51,10 @@ std::map<std::string, RemarkCases> AllCases() {
   const auto epochs = [](int64_t count) { return [count](TrainSettings& settings) { settings.epochs = count; }; };
   const auto balanced = [](TrainSettings& settings) { settings.class_weights = {"balanced"}; };
   const auto heavy = [](TrainSettings& settings) { settings.weight_decay = 3; };
+  const auto integers = [](TrainSettings& settings) { settings.quantize_aware = 1; };
   const RemarkCase well{Clouds(300, 2, 6)};
-  return {{"test rows in training", {{Clouds(100, 2, 6, 2, 3)}, well}},
+  return {{"8-bit integers", {{Clouds(300, 2, 6), integers}, well}},
+          {"test rows in training", {{Clouds(100, 2, 6, 2, 3)}, well}},
           {"validation rows in training", {{Clouds(100, 2, 6, 2, 3)}, well}},
           {"few test rows", {{Clouds(60, 2, 6)}, well}},
           {"loss still falling", {{Clouds(300, 2, 2), epochs(4)}, {Clouds(300, 2, 2)}}},
