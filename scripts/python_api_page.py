@@ -51,17 +51,86 @@ def members(kind):
         yield name, member
 
 
+def is_estimator(thing):
+    return inspect.isclass(thing) and hasattr(thing, "get_params")
+
+
+def is_told(kind, name, member):
+    """scikit-learn makes set_fit_request and the like, and tells of them itself."""
+    return not re.fullmatch(r"set_\w+_request", name) and (isinstance(member, property) or callable(member) and body(member))
+
+
+def sections(text):
+    """The text before the first section of a docstring, and {title: [[head, explanation], ...]}."""
+    parts = re.split(r"(?m)^(Parameters|Attributes)\n-+\n", text)
+    entries = {}
+    for title, lines in zip(parts[1::2], parts[2::2]):
+        entries[title] = []
+        for line in lines.strip().splitlines():
+            if line.startswith(" ") or not line:
+                entries[title][-1][1] += line + "\n"
+            else:
+                entries[title].append([line, ""])
+    return parts[0].strip(), entries
+
+
+class Once:
+    """What several estimators have, each text told once; where texts of a name differ, with the estimators that it is of."""
+
+    def __init__(self):
+        self.texts = {}  # name -> {text: [estimator, ...]}
+
+    def add(self, name, text, estimator):
+        self.texts.setdefault(name, {}).setdefault(text.rstrip(), []).append(estimator)
+
+    def lines(self):
+        out = []
+        for name in sorted(self.texts):
+            several = len(self.texts[name]) > 1
+            texts = [(f"# {', '.join(estimators)}\n" if several else "") + text for text, estimators in self.texts[name].items()]
+            out += ["```text", "\n\n".join(texts), "```", ""]
+        return out
+
+
+def estimator_lines(names):
+    """Each estimator with what it alone has, then parameters, attributes and methods, each text once."""
+    lines, found = [], {title: Once() for title in ("Parameters", "Attributes", "Methods")}
+    for name in names:
+        thing = named(name)
+        summary, entries = sections(body(thing))
+        lines += [f"### {name}", "", "```text", re.sub(r": [^=,()]*(?:\([^)]*\))?(?= =)", "", signature(thing, name)).replace(" -> None", "").replace(" = ", "="),
+                  "```", "", summary, ""]
+        for title, each in entries.items():
+            for head, explanation in each:
+                found[title].add(head.partition(" : ")[0], head + "\n" + explanation, name)
+        if "Attributes" in entries:
+            attributes = ", ".join(head.partition(" : ")[0] for head, _ in entries["Attributes"]).split(", ")
+            lines += ["Attributes: " + ", ".join(f"`{attribute}`" for attribute in attributes) + ".", ""]
+        methods = [(method, member) for method, member in members(thing) if is_told(thing, method, member)]
+        for method, member in methods:
+            head = method if isinstance(member, property) else signature(member, method)
+            found["Methods"].add(method, "\n".join([head, "", *[f"    {line}".rstrip() for line in body(member).splitlines()]]), name)
+        lines += ["Methods: " + ", ".join(f"`{method}`" for method, _ in methods) + ".", ""]
+    lines += ["`set_fit_request` and its like are scikit-learn's (metadata routing).", ""]
+    for title, once in found.items():
+        lines += [f"### {title} of estimators", ""] + once.lines()
+    return lines
+
+
 def page():
-    lines = ["# The Python package: interface", "", "Made from the docstrings by `scripts/python_api_page.py`.", ""]
+    lines = ["# The Python package: interface", "", "`scripts/python_api_page.py` makes this page from the docstrings.", ""]
     for title, names in GROUPS:
         lines += [f"## {title}", ""]
+        if all(is_estimator(named(name)) for name in names):
+            lines += estimator_lines(names)
+            continue
         for name in names:
             thing = named(name)
             lines += [f"### {name}", "", "```text", signature(thing, name), "", body(thing), "```", ""]
             if not inspect.isclass(thing):
                 continue
             for member_name, member in members(thing):
-                if isinstance(member, property) or callable(member) and body(member):
+                if is_told(thing, member_name, member):
                     head = member_name if isinstance(member, property) else signature(member, member_name)
                     lines += ["```text", f"{name}.{head}", "", *[f"    {line}".rstrip() for line in body(member).splitlines()], "```", ""]
     missing = set(lamina.__all__) - TOLD_ELSEWHERE - {name for _, names in GROUPS for name in names}

@@ -85,7 +85,7 @@ void SetTheme(Theme theme) {
 
 void AddThemes(QMenu& menu) {
   auto* themes = new QActionGroup(&menu);
-  const std::pair<QString, Theme> choices[] = {{QObject::tr("Colours of the system"), Theme::kSystem},
+  const std::pair<QString, Theme> choices[] = {{QObject::tr("Colors of the system"), Theme::kSystem},
                                                {QObject::tr("Light"), Theme::kLight},
                                                {QObject::tr("Dark"), Theme::kDark}};
   for (const auto& [name, theme] : choices) {

@@ -41,6 +41,24 @@ def test_examples_of_the_pages(block, tmp_path, monkeypatch):
     exec(compile(block, "a page", "exec"), {})
 
 
+def test_tutorial_prints_what_it_shows(tmp_path, monkeypatch, capsys):
+    """Percents may differ a little from processor to processor; all else is as shown."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    steps = re.findall(r"(?m)^```python\n((?:.*\n)*?)^```\n\n((?:    .*\n)+)", (ROOT / "docs/tutorial.md").read_text())
+    assert len(steps) > 3
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    percent = r"[\d.]+(?=%)|(?<=epoch )\d+ of \d+"
+    for code, shown in steps:
+        exec(compile(code, "the tutorial", "exec"), names)
+        printed, shown = capsys.readouterr().out.splitlines(), [line[4:] for line in shown.splitlines()]
+        assert [re.sub(percent, "#", line) for line in printed] == [re.sub(percent, "#", line) for line in shown]
+        for one, other in zip(re.findall(r"[\d.]+(?=%)", "".join(printed)), re.findall(r"[\d.]+(?=%)", "".join(shown)), strict=True):
+            assert abs(float(one) - float(other)) < 2.5
+
+
 def test_examples_of_docstrings():
     for module in (lamina._functions, lamina._network):
         assert doctest.testmod(module, extraglobs={"lamina": lamina}, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0

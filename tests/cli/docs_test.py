@@ -1,5 +1,6 @@
-"""The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere."""
+"""The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere, long sentences are found."""
 
+import json
 import os
 import re
 import shlex
@@ -108,6 +109,48 @@ class SiteTest(CliTest):
         self.assertGreater(links, 1000)
         for command in re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", self.succeed("--help").out):
             self.assertTrue(os.path.exists(os.path.join(site, "commands", f"lamina-{command}.html")), command)
+        with open(os.path.join(site, "search.js"), encoding="utf-8") as file:
+            index = json.loads(file.read().removeprefix("laminaIndex(").rstrip().removesuffix(");"))
+        self.assertEqual({part[0] for part in index}, {os.path.relpath(page, site) for page in pages})
+        if shutil.which("node"):
+            program = "const {laminaFind} = require(process.argv[1]); const fs = require('fs'); const laminaIndex = (index) => " \
+                "console.log(laminaFind(index, 'TUNING profile')[0][0]); eval(fs.readFileSync(process.argv[2], 'utf8'))"
+            done = subprocess.run(["node", "-e", program, os.path.join(site, "site.js"), os.path.join(site, "search.js")], capture_output=True, text=True)
+            self.assertEqual((done.stdout, done.stderr), ("docs/file-formats.html\n", ""))
+
+
+class SettingsTest(CliTest):
+    def test_the_reference_is_what_the_program_says(self):
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "settings_page"), PROGRAM, "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class ProseTest(CliTest):
+    def findings(self, text):
+        self.write("page.md", text)
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "check_prose"), self.path("page.md")], capture_output=True, text=True)
+        lines = [line.removeprefix(self.path("page.md") + ":") for line in done.stdout.splitlines()]
+        self.assertEqual(done.returncode, 1 if lines else 0, done.stderr)
+        return lines
+
+    def test_each_rule_finds_its_fault(self):
+        words, wide = "to " * 23, "x " * 61
+        cases = [(f"A {words}end.", ""), (f"- A {words}\n  end end.", "a sentence of 26 words"), (f"| A {words}end end |", "a sentence of 26 words"),
+                 (f"| A {words}; end end |", ""), ("One. Of two, one.", "a sentence begins with a bare Of"), ("Of course.", ""),
+                 ("x" * 121, "121 columns"), ("| " + "x" * 121 + " |", ""), ("[x](" + "x" * 121 + ")", ""),
+                 (f"```\n{wide}\n```\n\n    {wide}", ""), (f"`{words}`\nA {words}.", "")]
+        page, expected = "", []
+        for text, found in cases:
+            expected += [f"{page.count(chr(10)) + 1}: {found}"] if found else []
+            page += text + "\n\n"
+        found = self.findings(page)
+        self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
+        self.assertEqual(len(found), len(expected), found)
+
+    @unittest.skipUnless(shutil.which("codespell"), "needs codespell")
+    def test_british_spelling_and_mistakes_are_found_outside_code(self):
+        self.assertEqual(self.findings("One.\nThe colour `colour`.\n\nTeh end.\n"),
+                         ["2: spelling: colour is color", "4: spelling: Teh is The"])
 
 
 if __name__ == "__main__":

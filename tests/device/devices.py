@@ -1,6 +1,6 @@
 """C source of models on devices, by compilers for them and by emulators: sizes, self-tests, instructions a row.
 
-Used by device_test.py and by figures.py beside it, which makes the figures of docs/tasks/microcontrollers.md.
+Used by device_test.py and by figures.py beside it, which makes the figures of microcontrollers in bench/results.
 """
 
 import os

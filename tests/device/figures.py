@@ -1,4 +1,4 @@
-"""The figures of docs/tasks/microcontrollers.md: figures.py PROGRAM [PYTHON], where PROGRAM is lamina and PYTHON an
+"""The figures of bench/results/2026-11-25-zen4-2cores/microcontrollers.md: figures.py PROGRAM [PYTHON], where PROGRAM is lamina and PYTHON an
 interpreter that has emlearn and scikit-learn. Writes into the working folder.
 """
 

@@ -64,8 +64,11 @@ void PicturesTest::HidePaths() {
       text->setPlainText(without(text->toPlainText()));
     }
   }
-  for (const auto* label : window().findChildren<QLabel*>()) {
-    QVERIFY2(!label->isVisible() || !label->text().contains(here), qPrintable(label->text()));
+  for (auto* label : window().findChildren<QLabel*>()) {
+    if (label->text().contains(here)) {
+      label->setText(without(label->text()));
+    }
+    QVERIFY2(!label->isVisible() || !label->text().contains(here.chopped(1)), qPrintable(label->text()));
   }
 }
 
