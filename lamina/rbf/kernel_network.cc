@@ -14,12 +14,12 @@
 #include "lamina/base/hardware.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/text.h"
+#include "lamina/cluster/communicator.h"
 #include "lamina/model/calibrate.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_layers.h"
-#include "lamina/rbf/kernel_solve.h"
-#include "lamina/rbf/leaf_tree.h"
+#include "lamina/rbf/kernel_leaves.h"
 #include "lamina/rbf/nystroem.h"
 #include "lamina/rbf/prepared_rows.h"
 #include "lamina/rbf/prune_centres.h"
@@ -266,77 +266,6 @@ void Finish(const KernelNetworkOptions& options, DType dtype, PreparedRows rows,
   result.network = NetworkOfMachine(result.machine, rows, dtype, options.classes, result.temperature);
 }
 
-// `leaf` has `share` of all rows in leaves. Where settings differ those of the first are told, errors and column
-// weights as their means.
-void AddLeaf(KernelNetwork leaf, double share, int64_t columns, KernelNetwork& all) {
-  std::vector<double> weights = WeightsAlongColumns(leaf.machine.feature_weights, columns);
-  if (all.network.layers().empty()) {
-    all.network = std::move(leaf.network);
-    all.machine = OfChoice(leaf.machine);
-    all.machine.feature_weights.assign(weights.size(), 0.0);
-    all.machine.error = all.temperature = 0;
-  } else {
-    all.others.push_back(std::move(leaf.network));
-  }
-  for (size_t j = 0; j < weights.size(); ++j) {
-    all.machine.feature_weights[j] += share * weights[j];
-  }
-  all.machine.error += share * leaf.machine.error;
-  all.machine.jitter = std::max(all.machine.jitter, leaf.machine.jitter);
-  all.left_out_correct += share * leaf.left_out_correct;
-  all.temperature += share * leaf.temperature;
-  all.growth = std::max(all.growth, leaf.growth);
-  all.search_rows += leaf.search_rows;
-  all.tried += leaf.tried;
-  all.centres += leaf.centres;
-  all.unpruned += leaf.unpruned;
-  all.equal_rows += leaf.equal_rows;
-  all.asked_rows += leaf.asked_rows;
-}
-
-// A machine in each leaf of a tree, with choices of its own.
-KernelNetwork FitLeaves(const Dataset& train, KernelNetworkOptions options, const LeafPlan& plan) {
-  KernelNetwork result;
-  result.groups = Different(train.groups);
-  LeafTree tree;
-  const auto grow = [&] { tree = GrowLeaves(train, {plan.depth, kOverlap, options.threads}); };
-  if (!options.stop_requested) {
-    grow();
-  } else if (StopsAt(options.stop_requested, grow)) {
-    return result;
-  }
-  int64_t all_rows = 0;
-  for (const LeafTree::Leaf& leaf : tree.leaves) {
-    all_rows += std::ssize(leaf.rows);
-  }
-  options.leaves = false;
-  options.most_rows = plan.leaf.rows + plan.leaf.rows / 4;  // of a node that could not be cut some are the neurons
-  options.seconds /= static_cast<double>(tree.leaves.size());
-  const auto progress = std::move(options.progress);
-  options.progress = [&](int64_t tried) {
-    if (progress) {
-      progress(result.tried + tried);
-    }
-  };
-  for (LeafTree::Leaf& leaf : tree.leaves) {
-    Dataset rows = ChosenRows(train, leaf.rows);
-    if (Different(rows.groups) == 1) {  // no other answers it
-      rows.groups.clear();
-    }
-    KernelNetwork fitted = FitKernelNetwork(rows, options);
-    if (!fitted.machine.complete) {
-      return KernelNetwork();
-    }
-    const double share = static_cast<double>(rows.size()) / static_cast<double>(all_rows);
-    AddLeaf(std::move(fitted), share, train.inputs(), result);
-  }
-  result.machine.complete = true;
-  if (!result.others.empty()) {
-    result.gates = GatesOf(tree, train.inputs(), train.dtype());
-  }
-  return result;
-}
-
 }  // namespace
 
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options) {
@@ -355,9 +284,17 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
                 {.remedy = "Use another column, or none."});
   }
   const TableSize size{train.size(), train.inputs(), train.targets.cols()};
-  if (const LeafPlan plan = PlanLeaves(size, options.most_rows);
-      plan.depth > 0 && options.leaves && options.centres == 0) {
-    return FitLeaves(train, options, plan);
+  LeafPlan plan = PlanLeaves(size, options.most_rows);
+  if (options.ranks != nullptr) {  // whose memory may differ
+    options.ranks->Broadcast(&plan, sizeof(plan), 0);
+  }
+  if (plan.depth > 0 && options.leaves && options.centres == 0) {
+    KernelNetworkOptions of_leaf = options;
+    of_leaf.leaves = false;
+    of_leaf.most_rows = plan.leaf.rows + plan.leaf.rows / 4;  // of a node that could not be cut some are the neurons
+    KernelNetwork leaves = FitLeaves(train, of_leaf, {plan.depth, kOverlap, options.threads});
+    leaves.groups = result.groups;
+    return leaves;
   }
   result.search_rows = std::min(train.size(), SearchRows(options));
   PreparedRows rows = Prepared(EvenRows(train, result.search_rows));

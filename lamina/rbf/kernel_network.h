@@ -13,6 +13,8 @@
 
 namespace lamina {
 
+class Communicator;  // cluster/communicator.h
+
 struct KernelNetworkOptions {
   /// Rows that choices are made with, evenly spread; the machine is then solved for with all rows.
   static constexpr int64_t kSearchRows = 700;
@@ -23,6 +25,9 @@ struct KernelNetworkOptions {
   /// that fits answers of rows left out.
   bool classes = false;
   int threads = 1;
+  /// That share the leaves; null: this process alone. All of them have all rows, and call it with the same options. One
+  /// machine is solved by each of them.
+  Communicator* ranks = nullptr;
   /// Of more, or of what does not fit into memory, machines in the leaves of a tree (leaf_tree.h) answer together:
   /// memory grows with the square of a machine's rows, time with their cube.
   int64_t most_rows = kMostRows;

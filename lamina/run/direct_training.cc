@@ -11,6 +11,7 @@
 #include "lamina/base/nan.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/timing.h"
+#include "lamina/cluster/communicator.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_network.h"
@@ -169,9 +170,10 @@ class DirectTraining {
     options.seconds = settings_.fit_seconds.value_or(0);
     options.prune = settings_.prune;
     options.stop_requested = [this] { return Stopped(); };
+    options.ranks = ranks_;
     KernelNetwork fitted = FitKernelNetwork(data_.train, options);
     const KernelMachine& machine = fitted.machine;
-    if (!machine.complete) {
+    if (ranks_ == nullptr ? !machine.complete : ranks_->Any(!machine.complete)) {
       return std::nullopt;
     }
     found_ = {{"distance", machine.kind.p == 1 ? "l1" : "l2"},

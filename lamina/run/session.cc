@@ -171,14 +171,16 @@ void TrainSession::CheckSettings(const RunOrigin& origin) {
                   "Use lamina train, which makes them all.");
   }
   ValidateSettings(checked, custom_);
-  if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0) {
+  const bool leaves = settings_.method == NameOf(Method::kKernelMachine, kMethods);  // which ranks share as they are
+  if ((ranks_ != nullptr || settings_.shard_data) && settings_.shards == 0 && !leaves) {
     settings_.shards = kShardsOfRanks;
   }
   const bool by_gradients = settings_.shards > 0 || settings_.quantize_aware > 0;
   if (by_gradients && settings_.method == kAutoText) {  // of shards one method for any number of ranks
     settings_.method = kBackpropagation;
   }
-  if (ranks_ != nullptr && !LearnsByGradient(settings_) && MethodFrom(settings_) != Method::kElm) {
+  const auto is_shared = [](Method method) { return method == Method::kElm || method == Method::kKernelMachine; };
+  if (ranks_ != nullptr && !LearnsByGradient(settings_) && !is_shared(MethodFrom(settings_))) {
     RefuseSetting("method", fmt::format("the method {} has no sums that ranks could share", settings_.method),
                   settings_.method, "Train it in one process.");
   }

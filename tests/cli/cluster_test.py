@@ -192,6 +192,16 @@ class ClusterTest(RankTest):
             self.assertEqual(self.read("m.safetensors", "rb"), alone, f"{ranks} ranks")
 
     @on_each_mpi
+    def test_a_kernel_machine_from_any_number_of_ranks(self, mpi):
+        self.write("x.csv", blob_rows(60))
+        arguments = ("train", "--data", "x.csv", "--method", "rfm", "--threads", "1", "--overwrite", "--model", "m.safetensors")
+        self.succeed(*arguments)
+        alone = self.read("m.safetensors", "rb")
+        result = self.run_ranks(mpi, (2, arguments))
+        self.assertEqual(result.code, 0, str(result))
+        self.assertEqual(self.read("m.safetensors", "rb"), alone)
+
+    @on_each_mpi
     def test_centres_of_clusters_from_any_number_of_ranks(self, mpi):
         self.succeed("data", "encode", DIGITS, "--output", "d", "--split", "1,0,0")
         for method in ("k-means", "k-medians"):

@@ -1,12 +1,15 @@
 // Kernel machines in leaves against plain loops: what a leaf has, what the gates say, what all answer together.
 #include "lamina/rbf/leaf_tree.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
+#include "lamina/cluster/thread_ranks.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/predictor.h"
 #include "lamina/rbf/kernel_network.h"
@@ -214,6 +217,40 @@ TEST(LeafNetwork, TheSameBitsForAnyNumberOfThreads) {
     bits = bits.empty() ? found : bits;
     EXPECT_EQ(found, bits) << threads;
   }
+}
+
+TEST(LeafNetwork, RanksShareTheLeaves) {
+  const Dataset train = RowsForLeaves(800, 5, DType::kF32);
+  KernelNetworkOptions options = InLeaves(300);
+  std::vector<std::string> alone;
+  for (const int size : {0, 1, 2, 3}) {
+    const auto fit = [&](Communicator* ranks) {
+      KernelNetworkOptions own = options;
+      own.ranks = ranks;
+      const KernelNetwork fitted = FitKernelNetwork(train, own);
+      std::vector<std::string> found{
+          ParameterBytes(fitted.network), ParameterBytes(*fitted.gates), LayersText(fitted.network.layers()),
+          fmt::format("{} {} {} {} {} {}", fitted.machine.error, fitted.temperature, fitted.machine.ridge, fitted.tried,
+                      fitted.search_rows, fmt::join(fitted.machine.feature_weights, " "))};
+      for (const Network& other : fitted.others) {
+        found.push_back(ParameterBytes(other) + LayersText(other.layers()));
+      }
+      return found;
+    };
+    if (size == 0) {
+      alone = fit(nullptr);
+      EXPECT_EQ(alone.size(), 7U);
+    } else {
+      RunRanks(size, [&](Communicator& ranks) { EXPECT_EQ(fit(&ranks), alone) << size; });
+    }
+  }
+  // Where one is stopped, all are.
+  RunRanks(2, [&](Communicator& ranks) {
+    KernelNetworkOptions own = options;
+    own.ranks = &ranks;
+    own.stop_requested = [&] { return ranks.rank() == 1; };
+    EXPECT_FALSE(FitKernelNetwork(train, own).machine.complete);
+  });
 }
 
 TEST(LeafNetwork, KnowsGroupsWeightsTimesAndPruning) {
