@@ -390,7 +390,7 @@ class ServeTest(CliTest):
                     ends[i] = b"gone"
             self.assertLess(time.monotonic() - start, 30)
             time.sleep(0.05)
-        self.assertGreater(service.metric("timeouts_total"), 100)
+        self.assertGreaterEqual(service.metric("timeouts_total"), 100)  # headers that never end
         self.assertIn(b"HTTP/1.1 408", ends.values())
         for plain in slow:
             plain.close()
