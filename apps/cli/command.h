@@ -29,6 +29,7 @@ Command AddTrain(CLI::App& app, int argc, const char* const* argv);
 Command AddSearch(CLI::App& app, int argc, const char* const* argv);
 Command AddEvaluate(CLI::App& app);
 Command AddCompare(CLI::App& app);
+Command AddDistill(CLI::App& app);
 Command AddDrift(CLI::App& app);
 Command AddExplain(CLI::App& app);
 Command AddExport(CLI::App& app);

@@ -216,6 +216,8 @@ QWidget* DataPage::MakeChoices() {
   auto* grid = new QGridLayout(rows);
   AddField(*grid, document_, "effort");
   AddField(*grid, document_, "time-limit");
+  AddField(*grid, document_, "nested");
+  AddField(*grid, document_, "state");
   AddField(*grid, document_, "samples");
   AddField(*grid, document_, "random-samples");
   auto* split = new SplitEditor(document_);
@@ -239,8 +241,9 @@ QWidget* DataPage::MakeChoices() {
       MakeFieldGroup(tr("Encoding"), document_,
                      {"task", "encode", "min-count", "max-categories", "text", "text-inputs", "numbers", "bins",
                       "scale", "dates", "target-scale", "missing", "missing-indicator", "unseen", "use", "select"}));
-  layout->addWidget(MakeFieldGroup(tr("What counts"), document_,
-                                   {"class-weights", "weight-column", "cost-matrix", "baseline", "class-map"}));
+  layout->addWidget(
+      MakeFieldGroup(tr("What counts"), document_,
+                     {"class-weights", "weight-column", "soft-target", "cost-matrix", "baseline", "class-map"}));
   layout->addWidget(MakeFieldGroup(tr("Computed columns"), document_, {"derive", "series-by", "order-by"}));
   layout->addWidget(MakeResetButton(document_, *this), 0, Qt::AlignLeft);
   layout->addStretch();

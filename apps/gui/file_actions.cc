@@ -11,11 +11,13 @@
 
 #include "curves_view.h"
 #include "data_page.h"
+#include "distill_work.h"
 #include "lamina/base/file.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/c_source/c_source.h"
 #include "lamina/model/html_page/html_page.h"
 #include "lamina/model/onnx_export.h"
+#include "lamina/settings/meanings.h"
 #include "plain_text.h"
 #include "predict_panel.h"
 #include "project.h"
@@ -315,6 +317,32 @@ bool FileActions::ExportTo(const QString& path) {
         }
       },
       tr("Exported the model as %1").arg(path));
+}
+
+void FileActions::AskDistill(Background& background) {
+  if (store_.model() == nullptr) {
+    return;
+  }
+  const auto data = document_.data();
+  const QString rows = data != nullptr ? data->path : AskOpen(tr("Rows to distill by"), DataFilter());
+  const QString path = rows.isEmpty()
+                           ? QString()
+                           : ask_where_to_save(tr("Distill into one network"), QStringLiteral("distilled.safetensors"),
+                                               tr("Model (*.safetensors)"));
+  if (!path.isEmpty()) {
+    DistillTo(path, rows, background);
+  }
+}
+
+void FileActions::DistillTo(const QString& path, const QString& rows, Background& background) {
+  ReadOptions options;
+  if (const auto data = document_.data(); data != nullptr && data->path == rows) {
+    options = ReadOptionsFrom(data->settings);
+  }
+  Q_EMIT Done(tr("One network learns what the model answers. It will be saved as %1.").arg(path));
+  background.Run(DistillWork(
+      {path, rows, options, store_.model(), stop_distilling_}, [this](const QString& note) { Q_EMIT Done(note); },
+      [this](const Problem& problem) { Q_EMIT Failed(problem); }));
 }
 
 void FileActions::AskSaveCurves(CurvesView& curves) {

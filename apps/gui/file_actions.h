@@ -3,8 +3,11 @@
 
 #include <QObject>
 #include <QStringList>
+#include <atomic>
 #include <functional>
+#include <memory>
 
+#include "background.h"
 #include "model_store.h"
 #include "problem.h"
 #include "run_document.h"
@@ -43,6 +46,7 @@ class FileActions : public QObject {
   void AskSavePredictions(PredictPanel& panel);
   void AskSaveHistory();
   void AskExport();
+  void AskDistill(Background& background);
   void AskSaveCurves(CurvesView& curves);
 
   /// The filter of dialogs that open data: every format that the library reads, together and apart.
@@ -54,6 +58,11 @@ class FileActions : public QObject {
   bool SaveHistoryTo(const QString& path);
   /// NAME.c (and NAME.h beside it) for C source, NAME.html for a page called NAME, else ONNX.
   bool ExportTo(const QString& path);
+  /// On `background`, by the rows of a file: one network that answers as the model does, saved as `path`. Done() or
+  /// Failed() tells its end.
+  void DistillTo(const QString& path, const QString& rows, Background& background);
+  /// What is being distilled ends soon, and nothing is saved.
+  void StopDistilling() { *stop_distilling_ = true; }
   bool SaveCurvesTo(CurvesView& curves, const QString& path);
 
   QStringList recent() const;
@@ -78,6 +87,7 @@ class FileActions : public QObject {
   ModelStore& store_;
   RunList& runs_;
   QWidget* window_;
+  const std::shared_ptr<std::atomic<bool>> stop_distilling_ = std::make_shared<std::atomic<bool>>(false);
   QMetaObject::Connection opened_;  // says of a project that its data are read
 };
 

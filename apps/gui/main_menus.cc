@@ -34,6 +34,7 @@ void MainWindow::MakeFileMenu() {
   file->addAction(tr("Open &model …"), QKeySequence(tr("Ctrl+M")), files_, &FileActions::AskOpenModel);
   file->addAction(tr("&Save model …"), QKeySequence::Save, files_, &FileActions::AskSaveModel);
   file->addAction(tr("&Export as a page, ONNX or C …"), files_, &FileActions::AskExport);
+  file->addAction(tr("Dis&till into one network …"), files_, [this] { files_->AskDistill(background_); });
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
 }

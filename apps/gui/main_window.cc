@@ -153,6 +153,7 @@ void MainWindow::ConnectFiles() {
   connect(model_page_, &ModelPage::SaveRequested, files_, &FileActions::AskSaveModel);
   connect(model_page_, &ModelPage::SaveHistoryRequested, files_, &FileActions::AskSaveHistory);
   connect(model_page_, &ModelPage::ExportRequested, files_, &FileActions::AskExport);
+  connect(model_page_, &ModelPage::DistillRequested, files_, [this] { files_->AskDistill(background_); });
   CurvesView& curves = training_->curves();
   connect(&curves, &CurvesView::SaveRequested, files_, [this, &curves] { files_->AskSaveCurves(curves); });
   PredictPanel& predict = model_page_->predict();
@@ -341,6 +342,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     }
   }
   worker_.Stop();
+  files_->StopDistilling();
   Remember();
   event->accept();
 }

@@ -15,6 +15,16 @@
 #include "typed_panel.h"
 
 namespace lamina::gui {
+namespace {
+
+QHBoxLayout* AtTheLeft(QPushButton& button) {
+  auto* row = new QHBoxLayout;
+  row->addWidget(&button);
+  row->addStretch();
+  return row;
+}
+
+}  // namespace
 
 ModelPage::ModelPage(ModelStore& store, RunDocument& document, Background& background, QWidget* parent)
     : QWidget(parent),
@@ -72,28 +82,27 @@ QWidget* ModelPage::MakeRepeat() {
   export_ = new QPushButton(tr("E&xport as a page, ONNX or C …"));
   export_->setObjectName(QStringLiteral("model.export"));
   connect(export_, &QPushButton::clicked, this, &ModelPage::ExportRequested);
-  auto* row = new QHBoxLayout;
-  row->addWidget(copy_);
-  row->addStretch();
-  auto* row2 = new QHBoxLayout;
-  row2->addWidget(history_);
-  row2->addStretch();
-  auto* row3 = new QHBoxLayout;
-  row3->addWidget(export_);
-  row3->addStretch();
+  distill_ = new QPushButton(tr("Distill …"));
+  distill_->setObjectName(QStringLiteral("model.distill"));
+  connect(distill_, &QPushButton::clicked, this, &ModelPage::DistillRequested);
   layout->addWidget(label);
   layout->addWidget(command_);
-  layout->addLayout(row);
+  layout->addLayout(AtTheLeft(*copy_));
   layout->addSpacing(12);
   layout->addWidget(new QLabel(tr("Losses, accuracies and times of every epoch, as CSV or JSON:")));
-  layout->addLayout(row2);
+  layout->addLayout(AtTheLeft(*history_));
   layout->addSpacing(12);
   auto* onnx =
       new QLabel(tr("The model with its encoding for other people, as a page for a browser, or for other programs, as "
                     "ONNX or C source:"));
   onnx->setWordWrap(true);
   layout->addWidget(onnx);
-  layout->addLayout(row3);
+  layout->addLayout(AtTheLeft(*export_));
+  layout->addSpacing(12);
+  auto* distilled = new QLabel(tr("One network that answers as the model of many does, in one network's time:"));
+  distilled->setWordWrap(true);
+  layout->addWidget(distilled);
+  layout->addLayout(AtTheLeft(*distill_));
   layout->addStretch();
   return box;
 }
@@ -102,6 +111,7 @@ void ModelPage::Show() {
   description_->setPlainText(store_.Description());
   save_->setEnabled(store_.model() != nullptr);
   export_->setEnabled(store_.model() != nullptr);
+  distill_->setEnabled(store_.model() != nullptr);
   command_->setPlainText(store_.Command());
   const bool stopped = store_.history().stop_reason == "interrupted";
   command_title_->setText(stopped ? tr("This &command trains the same in a terminal, but to the end: the run here was "

@@ -26,6 +26,7 @@ class ModelPage : public QWidget {
   void SaveRequested();
   void SaveHistoryRequested();
   void ExportRequested();
+  void DistillRequested();
 
  private:
   QWidget* MakeRepeat();
@@ -40,6 +41,7 @@ class ModelPage : public QWidget {
   QPushButton* copy_ = nullptr;
   QPushButton* history_ = nullptr;
   QPushButton* export_ = nullptr;
+  QPushButton* distill_ = nullptr;
 };
 
 }  // namespace lamina::gui

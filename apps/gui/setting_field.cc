@@ -34,7 +34,7 @@ constexpr int kMostColumns = 1000;  // in a list
 // Settings whose text is a column's name, and those whose text is several.
 constexpr std::string_view kOneColumn[] = {"split-by", "group", "series-by", "order-by", "weight-column", "baseline"};
 constexpr std::string_view kSheet = "sheet";
-constexpr std::string_view kManyColumns[] = {"text-columns", "use"};
+constexpr std::string_view kManyColumns[] = {"text-columns", "use", "soft-target"};
 
 template <size_t kSize>
 bool IsIn(const std::string_view (&names)[kSize], std::string_view name) {

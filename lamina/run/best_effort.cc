@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -18,6 +19,7 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/run/left_out_answers.h"
+#include "lamina/run/portfolio_store.h"
 
 namespace lamina {
 namespace {
@@ -25,6 +27,7 @@ namespace {
 constexpr double kShareOfFirst = 0.9;  // of the time, which the first model's folds may take
 constexpr uint64_t kSeedsApart = 1'000'003;
 constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kLookAtOthers = std::chrono::milliseconds(100);
 
 // How often rows are cut into folds: one cut of few rows says little.
 int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
@@ -35,11 +38,6 @@ int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
   }
   return rows <= kFew ? 3 : rows <= kSome ? 2 : 1;
 }
-
-struct PortfolioJob {
-  size_t entry = 0;
-  int64_t place = 0;  // repeats × folds of them
-};
 
 struct PortfolioModel {
   const PortfolioEntry* entry = nullptr;
@@ -53,7 +51,8 @@ class PortfolioRun {
  public:
   PortfolioRun(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
                const PortfolioCallbacks& callbacks)
-      : settings_(data.settings),
+      : entries_(entries),
+        settings_(data.settings),
         raw_(data.raw),
         encoding_(data.encoding),
         custom_(data.custom),
@@ -77,6 +76,9 @@ class PortfolioRun {
   }
 
   PortfolioResult Run() {
+    jobs_.emplace(std::ssize(entries_), places_,
+                  settings_.state.empty() ? nlohmann::json() : RunOf(settings_, entries_, encoding_, raw_.main.train),
+                  settings_.state);
     at_once_ = settings_.threads > 0 ? settings_.threads : std::max(1, QueryHardware().logical_cores);
     std::vector<std::thread> others;
     for (int64_t i = 1; i < at_once_; ++i) {
@@ -115,6 +117,11 @@ class PortfolioRun {
   bool classes() const { return encoding_.targets().task() == Task::kClassification; }
   bool IsOver() const { return watch_.Elapsed_seconds() >= limit_seconds_; }
 
+  void AskUserOn(bool main) {
+    if (main) {
+      AskUser();
+    }
+  }
   void AskUser() {
     if (callbacks_.stop_requested && !stopped_ && callbacks_.stop_requested()) {
       stopped_ = true;
@@ -129,25 +136,25 @@ class PortfolioRun {
     return job.entry > 0 ? limit_seconds_ : share * limit_seconds_;
   }
 
-  std::optional<PortfolioJob> NextJob() {
+  std::optional<PortfolioJob> NextJob(bool& waits) {
     const std::lock_guard lock(mutex_);
-    while (next_.entry < models_.size()) {
-      const bool ends = stopped_ || failure_ != nullptr || (next_.entry > 0 && IsOver());
-      if (ends) {
-        return std::nullopt;
-      }
-      if (models_[next_.entry].part.left_out.empty() && next_.place < places_) {
-        return PortfolioJob{next_.entry, next_.place++};
-      }
-      next_ = {next_.entry + 1, 0};
-    }
-    return std::nullopt;
+    const auto ends = [&](size_t entry) { return stopped_ || failure_ != nullptr || (entry > 0 && IsOver()); };
+    return jobs_->Next(
+        ends, [&](size_t entry) { return !models_[entry].part.left_out.empty(); }, waits);
   }
 
   void Work(bool main) {
     try {
-      while (const std::optional<PortfolioJob> job = NextJob()) {
-        RunJob(*job, main);
+      bool waits = true;
+      while (waits) {
+        std::optional<PortfolioJob> job = NextJob(waits);
+        if (job) {
+          waits = true;
+          RunJob(*job, main);
+        } else if (waits) {
+          AskUserOn(main);
+          std::this_thread::sleep_for(kLookAtOthers);
+        }
         const std::lock_guard lock(mutex_);
         while (finishing_ < models_.size() && IsEnded(models_[finishing_])) {
           Finish(finishing_++);
@@ -165,46 +172,67 @@ class PortfolioRun {
     one.seed = settings_.seed + kSeedsApart * static_cast<uint64_t>(job.place / settings_.folds);
     one.threads = 1;
     one.intervals.reset();
-    one.model = one.out_of_fold = one.test = "";
+    one.model = one.out_of_fold = one.test = one.state = "";
     return one;
   }
 
-  void RunJob(const PortfolioJob& job, bool main) {
-    PortfolioModel& model = models_[job.entry];
+  void RunJob(PortfolioJob& job, bool main) {
     const Stopwatch watch;
     TrainCallbacks callbacks;
     callbacks.abandon_requested = [&] {
-      if (main) {
-        AskUser();
-      }
+      AskUserOn(main);
       return stopped_ || (job.entry > 0 && IsOver());
     };
     callbacks.stop_requested = [&] { return callbacks.abandon_requested() || watch_.Elapsed_seconds() >= EndOf(job); };
     try {
-      TrainSession session(SettingsOf(job), raw_, {.encoding = encoding_}, custom_);
-      const bool whole = session.Run(callbacks).history.stop_reason != "interrupted";
-      if (!whole && (job.entry > 0 || stopped_)) {
-        return;
+      std::optional<TrainSession> session;
+      StoredJob made = job.stored ? std::move(*job.stored) : StoredJob();
+      if (!job.stored || job.entry == 0) {
+        session.emplace(SettingsOf(job), raw_, FoundByFolds{.encoding = encoding_}, custom_);
       }
-      TrainedFold fold{session.model().network,
-                       NetworkOutputs(session.model(), session.backend(), session.test().features),
-                       session.test().rows};
+      if (!job.stored) {
+        const bool whole = session->Run(callbacks).history.stop_reason != "interrupted";
+        if (!whole && (job.entry > 0 || stopped_)) {
+          return;
+        }
+        made.fold = {session->model().network,
+                     NetworkOutputs(session->model(), session->backend(), session->test().features),
+                     session->test().rows};
+        made.seconds = watch.Elapsed_seconds();
+        jobs_->Keep(job, made);
+      }
       const std::lock_guard lock(mutex_);
       if (job.entry == 0 && job.place < settings_.folds) {
-        KeepTest(job.place, session);
+        KeepTest(job.place, *session);
       }
-      model.folds[static_cast<size_t>(job.place)] = std::move(fold);
-      model.part.seconds += watch.Elapsed_seconds();
-      --model.left;
+      Take(job, std::move(made));
     } catch (const Error& error) {
       const bool of_model = error.code() == ErrorCode::kInvalidArgument || error.code() == ErrorCode::kUnsupported ||
                             error.code() == ErrorCode::kDiverged;
       if (!of_model || job.entry == 0) {
         throw;
       }
+      jobs_->Keep(job, {{}, 0, error.message()});
       const std::lock_guard lock(mutex_);
-      model.part.left_out = error.message();
+      models_[job.entry].part.left_out = error.message();
     }
+  }
+
+  // Under the lock.
+  void Take(const PortfolioJob& job, StoredJob made) {
+    PortfolioModel& model = models_[job.entry];
+    if (!made.left_out.empty()) {
+      model.part.left_out = made.left_out;
+      return;
+    }
+    for (const int64_t row : made.fold.rows) {
+      if (row < 0 || row >= raw_.main.train.rows) {
+        throw Error(ErrorCode::kBadModel, "a model of the folder is of other rows", {.file = settings_.state});
+      }
+    }
+    model.part.seconds += made.seconds;
+    model.folds[static_cast<size_t>(job.place)] = std::move(made.fold);
+    --model.left;
   }
 
   // Rows and truth of the fold; the model's encoding and loss.
@@ -271,7 +299,7 @@ class PortfolioRun {
     all.bag = false;
     all.split = {1, 0, 0};
     all.intervals.reset();
-    all.model = all.out_of_fold = all.test = "";
+    all.model = all.out_of_fold = all.test = all.state = "";
     TrainCallbacks callbacks;
     callbacks.stop_requested = callbacks.abandon_requested = [this] {
       AskUser();
@@ -323,6 +351,7 @@ class PortfolioRun {
     }
   }
 
+  const std::span<const PortfolioEntry> entries_;
   const TrainSettings& settings_;
   const RawData& raw_;
   const Preprocessor& encoding_;
@@ -343,28 +372,11 @@ class PortfolioRun {
   std::atomic<bool> stopped_{false};
   std::atomic<int> running_{0};
   std::exception_ptr failure_;
-  PortfolioJob next_;
+  std::optional<PortfolioJobs> jobs_;
   size_t finishing_ = 0;
 };
 
 }  // namespace
-
-nlohmann::json ToJson(std::span<const PortfolioPart> parts) {
-  const auto number = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
-  nlohmann::json node = nlohmann::json::array();
-  for (const PortfolioPart& part : parts) {
-    node.push_back({{"name", part.name},
-                    {"settings", part.settings},
-                    {"loss", number(part.loss)},
-                    {"mixed_loss", number(part.mixed)},
-                    {"share", part.share},
-                    {"seconds", part.seconds}});
-    if (!part.left_out.empty()) {
-      node.back()["left_out"] = part.left_out;
-    }
-  }
-  return node;
-}
 
 PortfolioResult TrainPortfolio(std::span<const PortfolioEntry> entries, const PortfolioData& data, double limit_seconds,
                                const PortfolioCallbacks& callbacks) {

@@ -3,29 +3,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "lamina/base/nan.h"
 #include "lamina/run/portfolio.h"
 #include "lamina/run/run_plan.h"
 #include "lamina/run/session.h"
 
 namespace lamina {
-
-/// What became of a model of the portfolio.
-struct PortfolioPart {
-  std::string name;
-  std::string settings;  // as in Portfolio()
-  double loss = kNaN;    // of its answers to rows left out: log loss of classes, mean square of scaled numbers
-  double mixed = kNaN;   // the same of the best mix of it and those before
-  double share = 0;      // of the answer; all together 1
-  double seconds = 0;    // of its folds, together
-  std::string left_out;  // why it has no answers; empty: it has
-};
-nlohmann::json ToJson(std::span<const PortfolioPart> parts);
 
 struct PortfolioCallbacks {
   /// On any thread, one call at a time: `part` is number `number` of `count`.

@@ -57,6 +57,7 @@ struct CrossValidation {
   // With --effort best alone:
   bool stopped = false;  // before its end: the best of what had come to an end
   std::vector<PortfolioPart> portfolio;
+  std::vector<MetricSpread> nested;  // with --nested: of folds that nothing was chosen by
   FoundByFolds found;
   TrainSettings final_settings;  // of the model on all rows
 };

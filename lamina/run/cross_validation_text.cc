@@ -38,15 +38,21 @@ json ToJson(const CrossValidation& result) {
                      {"best_epoch", fold.best_epoch},
                      {"metrics", std::move(metrics)}});
   }
-  json metrics = json::array();
-  for (const MetricSpread& spread : result.metrics) {
-    json node = ToJson(spread.all);  // "value": of all out-of-fold answers together
-    node["mean"] = number(spread.mean);
-    node["deviation"] = number(spread.deviation);
-    node["undefined_folds"] = spread.undefined;
-    metrics.push_back(std::move(node));
+  const auto spreads = [&](const std::vector<MetricSpread>& of) {
+    json metrics = json::array();
+    for (const MetricSpread& spread : of) {
+      json node = ToJson(spread.all);  // "value": of all out-of-fold answers together
+      node["mean"] = number(spread.mean);
+      node["deviation"] = number(spread.deviation);
+      node["undefined_folds"] = spread.undefined;
+      metrics.push_back(std::move(node));
+    }
+    return metrics;
+  };
+  json node = {{"folds", std::move(folds)}, {"metrics", spreads(result.metrics)}, {"remarks", result.remarks}};
+  if (!result.nested.empty()) {
+    node["nested"] = spreads(result.nested);
   }
-  json node = {{"folds", std::move(folds)}, {"metrics", std::move(metrics)}, {"remarks", result.remarks}};
   if (!result.portfolio.empty()) {
     node["portfolio"] = ToJson(std::span(result.portfolio));
   }

@@ -1,6 +1,9 @@
 // The list, as data.
 #include "lamina/run/portfolio.h"
 
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "lamina/base/text.h"
 #include "lamina/settings/settings_text.h"
 
@@ -46,6 +49,23 @@ TrainSettings WithEntry(const TrainSettings& settings, const PortfolioEntry& ent
     }
   }
   return with;
+}
+
+nlohmann::json ToJson(std::span<const PortfolioPart> parts) {
+  const auto number = [](double x) { return std::isfinite(x) ? nlohmann::json(x) : nlohmann::json(nullptr); };
+  nlohmann::json node = nlohmann::json::array();
+  for (const PortfolioPart& part : parts) {
+    node.push_back({{"name", part.name},
+                    {"settings", part.settings},
+                    {"loss", number(part.loss)},
+                    {"mixed_loss", number(part.mixed)},
+                    {"share", part.share},
+                    {"seconds", part.seconds}});
+    if (!part.left_out.empty()) {
+      node.back()["left_out"] = part.left_out;
+    }
+  }
+  return node;
 }
 
 }  // namespace lamina

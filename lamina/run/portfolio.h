@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "lamina/base/nan.h"
 #include "lamina/settings/settings.h"
 
 namespace lamina {
@@ -25,5 +27,17 @@ std::span<const PortfolioEntry> Portfolio();
 
 /// `settings` with what the entry says. Throws Error(kInvalidArgument) for a text that is no setting's.
 TrainSettings WithEntry(const TrainSettings& settings, const PortfolioEntry& entry);
+
+/// What became of a model of the portfolio.
+struct PortfolioPart {
+  std::string name;
+  std::string settings;  // as in Portfolio()
+  double loss = kNaN;    // of its answers to rows left out: log loss of classes, mean square of scaled numbers
+  double mixed = kNaN;   // the same of the best mix of it and those before
+  double share = 0;      // of the answer; all together 1
+  double seconds = 0;    // of its folds, together
+  std::string left_out;  // why it has no answers; empty: it has
+};
+nlohmann::json ToJson(std::span<const PortfolioPart> parts);
 
 }  // namespace lamina

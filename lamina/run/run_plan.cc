@@ -9,6 +9,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/data/encode/soft_targets.h"
 #include "lamina/run/method_choice.h"
 #include "lamina/settings/embedding.h"
 #include "lamina/settings/meanings.h"
@@ -143,6 +144,7 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
     options.split.stratify = !whole && (settings.stratify || TaskOf(settings, raw) == Task::kClassification);
   }
   options.weights = WeightOptionsFrom(settings);
+  options.soft_targets = settings.soft_target;
   options.dtype = ParseDType(settings.dtype);
   return options;
 }
@@ -169,6 +171,9 @@ DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<c
     plan.preprocessor = Preprocessor::Fit(raw.main.train, plan.split.train, options.preprocess);
     const TargetEncoder& targets = plan.preprocessor.targets();
     plan.preprocessor.set_form(FormFor(ResolveFor(settings, targets), targets, custom));
+  }
+  if (!options.soft_targets.empty()) {
+    SoftTargetColumns(raw.main.train, plan.preprocessor.targets(), options.soft_targets);
   }
   plan.decisions = LeakDecisions(raw.main.train, plan.split.train, plan.preprocessor);
   for (ColumnDecision& decision : DecisionsOn(raw.main.train, plan.preprocessor, options.preprocess)) {

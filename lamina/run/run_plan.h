@@ -51,6 +51,7 @@ struct DataOptions {
   PreprocessOptions preprocess;
   bool in_order = false;  // training rows as the file has them; else shuffled by the seed
   WeightOptions weights;
+  std::vector<std::string> soft_targets;
   DType dtype = DType::kF32;
 
   bool operator==(const DataOptions&) const = default;

@@ -15,6 +15,7 @@
 #include "lamina/base/version.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/data/encode/leakage.h"
+#include "lamina/data/encode/soft_targets.h"
 #include "lamina/model/drift.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/mean_distance.h"
@@ -28,8 +29,9 @@ namespace lamina {
 namespace {
 
 // Throws Error for the first row whose target the loss has no answer for. Encoded targets have the signs of raw ones.
-void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& targets, const Table& table,
-                      const Dataset& data) {
+// `columns`: what they were read from.
+void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& targets,
+                      const std::vector<std::string>& columns, const Table& table, const Dataset& data) {
   if (!LearnsByGradient(settings)) {
     return;
   }
@@ -45,7 +47,7 @@ void RequireTargetsOf(const TrainSettings& settings, const TargetEncoder& target
         if (y < T(0) || (positive && y == T(0))) {
           const auto column = static_cast<size_t>(j / targets.OutputsOfTarget());
           ThrowCell(table, data.rows[static_cast<size_t>(i)],
-                    table.columns[static_cast<size_t>(table.FindColumn(targets.names()[column]))],
+                    table.columns[static_cast<size_t>(table.FindColumn(columns[column]))],
                     fmt::format("{} needs targets {}", loss.name(), positive ? "above 0" : "of 0 or more"),
                     "Correct the row or take it out, or use --loss mse.");
         }
@@ -194,6 +196,22 @@ void GiveGroups(const TrainSettings& settings, const Table& table, Dataset& trai
   }
 }
 
+// --soft-target takes the training rows in memory.
+void RefuseTeacherOf(const TrainSettings& settings, bool shared, bool into_files) {
+  if (!settings.soft_target.empty() && (shared || into_files)) {
+    RefuseSetting(kSoftTargetSetting, "--soft-target takes all training rows in memory",
+                  FieldText(&settings.soft_target), shared ? "Leave --shard-data out." : "Train on the table itself.");
+  }
+}
+
+void LearnFromTeacher(const TrainSettings& settings, const Table& table, TrainData& data) {
+  if (!settings.soft_target.empty()) {
+    const TargetEncoder& targets = data.preprocessor.targets();
+    LearnSoftTargets(table, targets, settings.soft_target, data.train);
+    RequireTargetsOf(settings, targets, settings.soft_target, table, data.train);
+  }
+}
+
 // How many rows to judge by are training rows, too; `hashes`: those of training rows that are not all here.
 void CountRepeatedRows(const std::vector<uint64_t>* hashes, TrainData& data) {
   const auto count = [&](const Dataset& part) {
@@ -216,6 +234,7 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   const Table* validation = raw.validation ? &*raw.validation : nullptr;
   const Table* test = TestTableOf(settings, raw);
   const bool shared = settings.shard_data && LearnsByGradient(settings) && !target.encode_rows;
+  RefuseTeacherOf(settings, shared, static_cast<bool>(target.encode_rows));
   if (!target.encode_rows && !shared) {
     RequireMemoryOf(plan.split, raw, test, data.preprocessor, dtype);
   }
@@ -233,7 +252,8 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
     return encoded;
   };
   const auto require = [&](const Table* other, const Dataset& encoded) {
-    RequireTargetsOf(settings, data.preprocessor.targets(), other != nullptr ? *other : raw.main.train, encoded);
+    const TargetEncoder& targets = data.preprocessor.targets();
+    RequireTargetsOf(settings, targets, targets.names(), other != nullptr ? *other : raw.main.train, encoded);
   };
   ShareOfRows share;
   if (shared) {
@@ -255,6 +275,7 @@ TrainData EncodeData(const RawData& raw, const TrainSettings& settings, std::spa
   if (!raw.main.train.is_image) {
     CountRepeatedRows(shared ? &share.all_hashes : nullptr, data);
   }
+  LearnFromTeacher(settings, raw.main.train, data);
   if (shared) {
     TakeShare(std::move(share), target.share, data);
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/data/encode/soft_targets.h"
 #include "lamina/data/files/reader.h"
 #include "lamina/model/cost_matrix.h"
 #include "lamina/settings/setting_names.h"
@@ -219,6 +220,10 @@ std::vector<Row> WeightRows() {
   return {Row("class-weights", &S::class_weights, "balanced, or name=weight,...",
               {.effect = &MayBeClasses, .effect_text = "For classes", .of_columns = true}),
           Row("weight-column", &S::weight_column, "Column with a weight per row", {.of_columns = true}),
+          Row(kSoftTargetSetting, &S::soft_target,
+              "Columns of what a teacher says, which training rows learn in the place of their target: a probability "
+              "of each class (p_a,p_b for classes a and b), or a value",
+              {.trials = kSame, .of_columns = true}),
           Row("baseline", &S::baseline,
               "Regression: the naive guess that the test is compared with, a column (yesterday's price) or a number",
               {.effect = &MayBeNumbers, .trials = kSame, .of_columns = true}),

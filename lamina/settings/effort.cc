@@ -17,12 +17,14 @@ namespace lamina {
 namespace {
 
 // What the user still decides in the groups that an effort decides.
-constexpr std::array<std::string_view, 2> kLeftOpen = {"seed", "shuffle"};
+constexpr std::array<std::string_view, 3> kLeftOpen = {"effort", "seed", "shuffle"};
+// What only --effort best has.
+constexpr std::array<std::string_view, 3> kOfBest = {"time-limit", "state", "nested"};
 // What --effort best decides beside these groups: rows that are apart, and what only one run has.
-constexpr std::array<std::string_view, 15> kOfOneRun = {
-    "split",     "split-by", "stratify",     "validation",    "memory",
-    "folds",     "fold",     "bag",          "target-values", "monitor",
-    "calibrate", "history",  "history-json", "checkpoint",    "checkpoint-epochs"};
+constexpr std::array<std::string_view, 16> kOfOneRun = {
+    "split",   "split-by",     "stratify",      "validation",       "memory",      "folds",
+    "fold",    "bag",          "target-values", "monitor",          "soft-target", "calibrate",
+    "history", "history-json", "checkpoint",    "checkpoint-epochs"};
 
 template <class List>
 bool Lists(const List& list, std::string_view name) {
@@ -30,7 +32,7 @@ bool Lists(const List& list, std::string_view name) {
 }
 
 bool IsDecided(const Setting<TrainSettings>& row, Effort effort) {
-  if (row.name == "effort" || row.name == "time-limit" || Lists(kLeftOpen, row.name)) {
+  if (Lists(kLeftOpen, row.name) || Lists(kOfBest, row.name)) {
     return false;
   }
   const bool of_network = row.group == kNetworkGroup || row.group == kMethodGroup || row.group == kTrainingGroup;
@@ -62,14 +64,25 @@ std::optional<double> ParseTimeLimit_seconds(std::string_view given) {
 
 void ValidateEffort(const TrainSettings& settings) {
   const Effort effort = EffortFrom(settings);
-  if (ParseTimeLimit_seconds(settings.time_limit) && effort != Effort::kBest) {
-    RefuseSetting("time-limit", fmt::format("--time-limit is of --effort best, and the effort is {}", settings.effort),
-                  settings.time_limit, "Give --effort best, or leave it out.");
+  ParseTimeLimit_seconds(settings.time_limit);
+  const TrainSettings defaults;
+  for (const std::string_view name : kOfBest) {
+    const std::string text = SettingText(settings, name);
+    if (effort != Effort::kBest && text != SettingText(defaults, name)) {
+      RefuseSetting(name, fmt::format("--{} is of --effort best, and the effort is {}", name, settings.effort), text,
+                    "Give --effort best, or leave it out.");
+    }
+  }
+  if (settings.nested == 1) {
+    RefuseSetting("nested", "one fold leaves no rows to choose by", "1", "Give --nested 3, for example, or 0.");
+  }
+  if (settings.nested > 0 && !settings.state.empty()) {
+    RefuseSetting("nested", "--state keeps one run of --effort best, and --nested is several", settings.state,
+                  "Leave one of them out.");
   }
   if (effort == Effort::kNormal) {
     return;
   }
-  const TrainSettings defaults;
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
     const std::string text = SettingText(settings, row.name);
     if (IsDecided(row, effort) && text != SettingText(defaults, row.name)) {

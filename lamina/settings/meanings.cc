@@ -115,6 +115,7 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
       options.drop_columns.push_back(*column);
     }
   }
+  options.drop_columns.insert(options.drop_columns.end(), settings.soft_target.begin(), settings.soft_target.end());
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", settings.scale, kScalings);
   const Method method = MethodFrom(settings);

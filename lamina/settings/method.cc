@@ -37,9 +37,9 @@ const std::vector<MethodReadsRow>& ReadsTable() {
   return table;
 }
 
-constexpr std::string_view kReadByAll[] = {"effort", "time-limit", "method", "dtype", "seed"};
+constexpr std::string_view kReadByAll[] = {"effort", "time-limit", "state", "nested", "method", "dtype", "seed"};
 // Of the other groups, what only some methods read.
-constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "target-values", "monitor"};
+constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "soft-target", "target-values", "monitor"};
 constexpr std::string_view kOfFiles[] = {"checkpoint", "checkpoint-epochs"};
 
 template <class List>

@@ -15,6 +15,10 @@ namespace {
 using S = TrainSettings;
 using Row = Setting<S>;
 
+constexpr NumberRange kNestedFolds{.low = 0, .high = 20};
+
+bool IsBest(const S& s) { return s.effort == NameOf(Effort::kBest, kEfforts); }
+
 // For people who know none of the others.
 std::vector<Row> EffortRows() {
   return {
@@ -33,9 +37,15 @@ std::vector<Row> EffortRows() {
           fmt::format("--effort best: begin no other model after so long (90s, 10m, 1h), and answer by those so far; "
                       "not given: {:g}s",
                       kLimitOfBest_seconds),
-          {.effect = [](const S& s) { return s.effort == NameOf(Effort::kBest, kEfforts); },
-           .trials = InTrials::kSame,
-           .of_one_run = true})};
+          {.effect = &IsBest, .trials = InTrials::kSame, .of_one_run = true}),
+      Row("state", &S::state,
+          "--effort best: keep what is trained in this folder: the same command goes on from there, and several at a "
+          "time, on all hosts that see the folder, share the models",
+          {.effect = &IsBest, .trials = InTrials::kOutside, .of_one_run = true, .decides_writing = true}),
+      Row("nested", &S::nested,
+          "--effort best: measure it on so many folds that no choice is made by, each of which takes the limit of time "
+          "again; 0: no, and its figures are optimistic",
+          {.range = kNestedFolds, .effect = &IsBest, .trials = InTrials::kSame, .of_one_run = true})};
 }
 
 // Methods whose hidden neurons are placed or drawn, and solved for.

@@ -22,6 +22,7 @@ bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam" || s.optimize
 bool HasItsRates(const TrainSettings& s) { return IsAdam(s) && s.parametrization == "ntk"; }
 bool RatesInWaves(const TrainSettings& s) { return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4); }
 bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s); }  // 20 epochs are 20 epochs
+bool LearnsLabels(const TrainSettings& s) { return s.soft_target.empty(); }
 bool KeepsByWaves(const TrainSettings& s) {
   return s.patience.value_or(0) == 0 && RatesInWaves(s);
 }  // it counts epochs
@@ -66,7 +67,7 @@ constexpr RecipeRow kRows[] = {
     {"embedding-rate", "1", "0.1", "0.1"},
     {"front-scale", "0", "6", "6"},
     {"zero-last", "no", "yes", "yes"},
-    {"label-smoothing", "0", "0.1", ""},
+    {"label-smoothing", "0", "0.1", "", &LearnsLabels},
     {"learning-rate", "", "0.04", "0.07", &HasItsRates},
     {"beta2", "", "0.95", "0.95", &IsAdam},
     {"weight-decay", "", "0", "0"},

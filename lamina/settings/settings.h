@@ -78,6 +78,7 @@ struct TrainSettings {
   std::vector<double> target_values;
   std::vector<std::string> class_weights;
   std::string weight_column;
+  std::vector<std::string> soft_target;
   std::string baseline;
   std::string cost_matrix;
   // network
@@ -105,6 +106,8 @@ struct TrainSettings {
   // method
   std::string effort = "normal";  // effort.h
   std::string time_limit;         // of effort best; empty: kLimitOfBest_seconds
+  std::string state;              // a folder of effort best; empty: nothing is kept on the way
+  int64_t nested = 0;             // folds that effort best is judged by
   std::string method = "auto";
   std::string neuron = "auto";
   std::optional<double> radius;

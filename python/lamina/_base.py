@@ -88,16 +88,22 @@ class _Estimator(BaseEstimator):
         classes: Any,
         groups: Array | None = None,
         times: Array | None = None,
+        soft_target: Any = None,
     ) -> tuple[Rows, int, float]:
         """The rows that count, the outputs of the network, and the sum of the weights given."""
         x, y = self._check_x_y(X, y, first)
         targets, labels, outputs = self._encode_targets(y, first, classes)
         weights, total = self._weights_of(y, sample_weight, x)
         check_consistent_length(x, groups, times)
-        rows = Rows(x, targets, labels, weights, groups, times)
+        soft = None if soft_target is None else self._encode_soft(np.asarray(soft_target, np.float64), x.shape[0])
+        rows = Rows(x, targets, labels, weights, groups, times, soft)
         if weights is not None and (weights == 0).any():
             rows = rows.take(np.flatnonzero(weights > 0))
         return rows, outputs, total
+
+    def _encode_soft(self, soft: Array, rows: int) -> Array:
+        """A teacher's numbers for the rows of X as the network learns them: (rows, outputs)."""
+        raise NotImplementedError
 
     def _find_scalings(self, rows: Rows) -> None:
         self._x_scaling = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
 import numpy as np
@@ -113,6 +113,7 @@ class Rows:
     weights: Array | None
     groups: Array | None = None  # whole numbers, for who leaves rows out by them
     times: Array | None = None  # whole numbers in the order of the times, for who asks earlier rows about later ones
+    soft: Array | None = None  # (rows, outputs): what a teacher says, learnt in the place of targets and labels
 
     def take(self, rows: Array) -> Rows:
         """Some of them."""
@@ -120,8 +121,12 @@ class Rows:
         def part(whole: Array | None) -> Array | None:
             return None if whole is None else whole[rows]
 
-        parts = (self.targets, self.labels, self.weights, self.groups, self.times)
+        parts = (self.targets, self.labels, self.weights, self.groups, self.times, self.soft)
         return Rows(self.x[rows], *map(part, parts))
+
+    def taught(self) -> Rows:
+        """The same with the teacher's numbers as targets."""
+        return self if self.soft is None else replace(self, targets=self.soft, labels=None, soft=None)
 
     def dataset(self, scaling: Scaling | None, dtype: str, outputs: int) -> _core.Dataset:
         """Scaled copies for the library."""

@@ -114,7 +114,9 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None, soft_target: Any = None
+    ) -> Any:
         """Fits the network.
 
         Parameters
@@ -128,6 +130,9 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         eval_set : (X, y) or [(X, y)], optional
             Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
             list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
+        soft_target : array, (rows, classes) or (rows,) or (rows, targets), optional
+            What a teacher says of the rows of X, learnt in the place of ``y``: probabilities in the order of the
+            sorted classes, or numbers. ``y`` still names the classes, and scores validation rows.
 
         Returns
         -------
@@ -139,7 +144,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
             Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
             ArithmeticError that names epoch, step and remedy.
         """
-        return self._fit(X, y, sample_weight, eval_set)
+        return self._fit(X, y, sample_weight, eval_set, soft_target=soft_target)
 
     def _fit(
         self,
@@ -149,6 +154,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         eval_set: Any = None,
         incremental: bool = False,
         classes: Any = None,
+        soft_target: Any = None,
     ) -> Any:
         first = not hasattr(self, "_network") or (not self.warm_start and not incremental)
         self._refuse_unwatched(eval_set)
@@ -156,7 +162,9 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
             raise ValueError("partial_fit does not support early_stopping=True")
         if not first:
             self._require_classes(y, classes, incremental)
-        rows, outputs, total = self._checked_rows(X, y, sample_weight, first, classes)
+        rows, outputs, total = self._checked_rows(
+            X, y, sample_weight, first, classes, soft_target=soft_target
+        )
         if rows.weights is not None:
             rows.weights = rows.weights * (len(rows.weights) / rows.weights.sum())
         random = check_random_state(self.random_state)
@@ -167,7 +175,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         if first:
             self._find_scalings(rows)
         dtype = self._dtype()
-        train = self._scaled(rows).dataset(self._x_scaling, dtype, outputs)
+        train = self._scaled(rows.taught()).dataset(self._x_scaling, dtype, outputs)
         validation = None if watched is None else self._scaled(watched).dataset(self._x_scaling, dtype, outputs)
         loss, output = self._output()
         if first:

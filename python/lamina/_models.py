@@ -99,6 +99,47 @@ class Model:
             page = self._core.to_html(title, make_table(as_columns(table)), "", weights)
         return page
 
+    def distill(
+        self,
+        table: Any,
+        *,
+        hidden: list[int] | None = None,
+        epochs: int | None = None,
+        made_up: int | None = None,
+        seed: int = 1,
+        backend: str = "auto",
+        threads: int | None = None,
+    ) -> Model:
+        """One network that learns what this model answers, as ``lamina distill`` makes it: of an ensemble, one that
+        answers in one network's time.
+
+        Parameters
+        ----------
+        table : frame, Arrow table, dict of columns, list of dicts, or the path of a file
+            Rows such as the model was trained on, those themselves among them; they need no target.
+        hidden, epochs : optional
+            Of the network; as recipe ``tabular`` has them where they are left out.
+        made_up : int, optional
+            Rows that are made up near those; four a row, fewer of large tables, where it is left out.
+        seed : int
+        backend : str
+        threads : int, optional
+
+        Returns
+        -------
+        Model
+            What its ``training["distilled"]`` says: rows, and how well it agrees with its teacher.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C ends it, and there is no model.
+        """
+        options = _core.DistillOptions(hidden or [], epochs, made_up, seed, backend, threads_of(threads))
+        if isinstance(table, (str, os.PathLike)):
+            return Model(self._core.distill(None, os.fspath(table), options), self._class_values)
+        return Model(self._core.distill(make_table(as_columns(table)), "", options), self._class_values)
+
     @property
     def classes(self) -> list[str]:
         """The names of the classes; empty for regression."""

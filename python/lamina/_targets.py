@@ -18,6 +18,18 @@ from ._fitting import Rows, weighted_scaling
 from ._parameters import Attribute, Parameter
 from ._sparse import Scaling
 
+_SUM_MAY_BE_OFF = 0.01  # of probabilities written with few digits
+
+
+def _require_soft(soft: Array, shape: tuple[int, int]) -> None:
+    """ValueError for a teacher's numbers that are not (rows, columns), or not all finite."""
+    if soft.shape != shape:
+        raise ValueError(f"soft_target has the shape {soft.shape}, and {shape} is needed")
+    wrong = np.flatnonzero(~np.isfinite(soft).all(axis=1))
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]} of soft_target has a number that is missing or infinite")
+
+
 CLASS_WEIGHT = Parameter(
     'dict, "balanced" or None',
     "Weight of every class, multiplied with the sample weights.",
@@ -62,6 +74,22 @@ class _ClassTargets(ClassifierMixin, _Estimator):
             )
         return None, labels, self.n_outputs_
 
+    def _encode_soft(self, soft: Array, rows: int) -> Array:
+        _require_soft(soft, (rows, len(self.classes_)))
+        wrong = np.flatnonzero((soft < 0).any(axis=1))
+        if wrong.size:
+            raise ValueError(f"row {wrong[0]} of soft_target has a probability below 0: {soft[wrong[0]].min():g}")
+        if self._multilabel:
+            if (soft > 1).any():
+                raise ValueError(f"soft_target has a probability above 1: {soft.max():g}")
+            return soft
+        sums = soft.sum(axis=1)
+        wrong = np.flatnonzero(np.abs(sums - 1) > _SUM_MAY_BE_OFF)
+        if wrong.size:
+            raise ValueError(f"the probabilities of row {wrong[0]} of soft_target sum to {sums[wrong[0]]:g}, not 1")
+        soft = soft / sums[:, np.newaxis]
+        return soft if self.n_outputs_ > 1 else soft[:, -1:]
+
     def predict(self, X: Any) -> Array:
         """The class of every row.
 
@@ -103,6 +131,13 @@ class _NumberTargets(RegressorMixin, _Estimator):
         if targets.shape[1] != self.n_outputs_:
             raise ValueError(f"y has {targets.shape[1]} columns, {self.n_outputs_} were fitted")
         return targets, None, self.n_outputs_
+
+    def _encode_soft(self, soft: Array, rows: int) -> Array:
+        soft = soft.reshape(len(soft), -1) if soft.ndim == 1 else soft
+        _require_soft(soft, (rows, self.n_outputs_))
+        targets = self._encode_targets(soft, False, None)[0]
+        assert targets is not None
+        return targets
 
     def _scaling_of_targets(self, rows: Rows) -> Scaling | None:
         assert rows.targets is not None

@@ -38,6 +38,7 @@
 #include "lamina/settings/settings_text.h"
 #include "python/src/best_effort.h"
 #include "python/src/bindings.h"
+#include "python/src/distill.h"
 #include "python/src/interrupts.h"
 #include "python/src/machine.h"
 #include "python/src/model_rows.h"
@@ -164,6 +165,14 @@ std::string ToPage(const PyModel& self, const std::string& title, PyTable* table
     const PageOptions options{.title = title, .rows = rows ? &*rows : nullptr};
     return weights.empty() ? ToHtml(self.model, options)
                            : ToHtml(WithWeights(self.model, ParseWeightStorage(weights)), options);
+  });
+}
+
+std::unique_ptr<PyModel> ToDistilled(const PyModel& self, PyTable* table, const std::string& path,
+                                     const DistillOptions& options) {
+  return Interruptibly([&] {
+    const std::optional<Table> rows = RowsOfTest(self.model, table, path);
+    return std::make_unique<PyModel>(PyModel{DistilledModel(self.model, rows, options)});
   });
 }
 
@@ -325,6 +334,7 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
            })
       .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"), nb::arg("int8"))
       .def("to_html", &ToPage, nb::arg("title"), nb::arg("table").none(), nb::arg("path"), nb::arg("weights"))
+      .def("distill", &ToDistilled, nb::arg("table").none(), nb::arg("path"), nb::arg("options"))
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)
       .def("predict_file", &PredictFile, nb::arg("path"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
@@ -353,6 +363,7 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
 
 void BindModel(nb::module_& module) {
   BindEncoder(module);
+  BindDistillOptions(module);
   BindAnswers(module)
       .def_prop_ro("shape_text", [](const PyModel& self) { return self.model.ShapeText(); })
       .def_prop_ro("learned_weights", [](const PyModel& self) { return LearnedWeights(self.model); })

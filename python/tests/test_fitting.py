@@ -258,3 +258,40 @@ def test_hidden_layers_are_whole_numbers():
     with pytest.raises(ValueError, match="whole numbers"):
         lamina.MLPClassifier((2.5,), max_iter=2).fit(x, x[:, 0] > 0)
     assert lamina.MLPClassifier((np.int32(3),), max_iter=2).fit(x, x[:, 0] > 0).coefs_[0].shape == (3, 3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sure_soft_targets_are_the_labels(iris, classes):
+    x, y = iris[0][iris[1] < classes], iris[1][iris[1] < classes]
+    options = dict(hidden_layer_sizes=(8,), max_iter=20, random_state=0)
+    by_labels = lamina.MLPClassifier(**options).fit(x, y)
+    by_teacher = lamina.MLPClassifier(**options).fit(x, y, soft_target=np.eye(classes)[y])
+    np.testing.assert_array_equal(by_labels.predict_proba(x), by_teacher.predict_proba(x))
+
+
+def test_soft_targets_are_learnt_in_the_place_of_targets(iris):
+    x, y = iris
+    soft = np.full((len(y), 3), 0.1) + 0.7 * np.eye(3)[y]
+    taught = lamina.MLPClassifier(max_iter=300, random_state=0).fit(x, y, soft_target=soft)
+    sure = lamina.MLPClassifier(max_iter=300, random_state=0).fit(x, y)
+    assert 0.65 < taught.predict_proba(x).max(axis=1).mean() < 0.8 < sure.predict_proba(x).max(axis=1).mean()
+    number = lamina.MLPRegressor(max_iter=300, random_state=0).fit(x, y, soft_target=y + 10.0)
+    assert abs(number.predict(x).mean() - 11) < 0.3
+
+
+def test_soft_targets_that_do_not_fit_are_refused(iris):
+    x, y = iris
+    good = np.eye(3)[y]
+
+    def refuse(said, spoiled, model=lamina.MLPClassifier):
+        with pytest.raises(ValueError, match=said):
+            model(max_iter=1).fit(x, y, soft_target=spoiled)
+
+    refuse(r"shape \(150, 2\)", good[:, :2])
+    refuse(r"shape \(149, 3\)", good[:149])
+    for said, value in (("missing or infinite", np.nan), ("below 0", -0.1), ("sum to 1.5", 0.5)):
+        spoiled = good.copy()
+        spoiled[4, 2] = value
+        refuse("row 4", spoiled)
+        refuse(said, spoiled)
+    refuse("shape", np.zeros((150, 2)), lamina.MLPRegressor)

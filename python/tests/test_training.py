@@ -280,3 +280,23 @@ def test_predicted_classes_have_the_type_of_their_column(kind):
     model = lamina.train(data, "n", epochs=20, hidden=[8], learning_rate=0.05, batch=16).model
     for each in (model, pickle.loads(pickle.dumps(model))):
         assert (each.predict(data) == data.n).mean() > 0.95
+
+
+def test_one_network_answers_as_an_ensemble():
+    data, new = frame(120), frame(200, seed=1)
+    many = lamina.train(data, "price", effort="best", time_limit="1s", task="regression").model
+    one = many.distill(data[["colour", "size"]], hidden=[32], epochs=80)  # no target
+    assert len(one.networks) == 1 and one.training["distilled"]["rows"] == 120
+    assert np.corrcoef(many.predict(new), one.predict(new))[0, 1] > 0.98
+    with pytest.raises(ValueError, match="3 rows"):
+        many.distill(data[:3])
+
+
+def test_soft_targets_are_columns_of_the_table():
+    data = frame()
+    data["teacher"] = data["price"] + 5
+    taught = lamina.train(data, "price", soft_target=["teacher"], recipe="plain", split=[1, 0, 0], **SETTINGS).model
+    assert taught.columns == ["colour", "size"]
+    assert abs(np.mean(taught.predict(data) - data["teacher"])) < 1
+    with pytest.raises(ValueError, match="soft-target|soft_target"):
+        lamina.train(data, "price", soft_target=["teacher", "size"], **SETTINGS)

@@ -70,6 +70,9 @@ class TasksTest(CliTest):
         self.assertGreater(self.run_page("html-page.md"), 4)
         self.assertLess(os.path.getsize(self.path("small.html")), os.path.getsize(self.path("digits.html")))
 
+    def test_distill(self):
+        self.assertGreater(self.run_page("distill.md"), 2)
+
     def test_rbf(self):
         self.assertGreater(self.run_page("rbf.md"), 2)
 

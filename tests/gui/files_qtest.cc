@@ -37,6 +37,7 @@ class FilesTest : public WindowTest {
   void EveryDerivedColumnIsPredicted();
   void UnwritableTargetsLeaveNothing();
   void ModelsAreExported();
+  void AModelIsDistilled();
   void RecentFilesAreRemembered();
   void ExamplesAreThere();
 };
@@ -339,6 +340,27 @@ void FilesTest::ModelsAreExported() {
   QVERIFY(page.readAll() == QByteArray::fromStdString(ToHtml(*window().store().model(), {.title = "my digits"})));
   QVERIFY(!window().files().ExportTo(QStringLiteral("/no/such/m.onnx")));
   QVERIFY2(Notice().contains(QStringLiteral("/no/such")), qPrintable(Notice()));
+}
+
+void FilesTest::AModelIsDistilled() {
+  QVERIFY(!Find<QPushButton>("model.distill")->isEnabled());
+  QByteArray line("a,y\n");
+  for (int i = 0; i < 60; ++i) {
+    line += QByteArray::number(i % 17) + ',' + QByteArray::number(2.5 * (i % 17)) + '\n';
+  }
+  QVERIFY(Load(Write(QStringLiteral("line.csv"), line)));
+  SmallRun(1);
+  QVERIFY(Settled());
+  Start()->click();
+  QVERIFY(Trained());
+  const QString path = Path(QStringLiteral("one.safetensors"));
+  window().files().ask_where_to_save = [&](const QString&, const QString&, const QString&) { return path; };
+  Find<QPushButton>("model.distill")->click();
+  QTRY_VERIFY_WITH_TIMEOUT(Notice().contains(QStringLiteral("Saved one network")), kPatience_ms);
+  QCOMPARE(LoadModel(path.toStdString()).training["distilled"]["rows"].get<int>(), 60);
+  Background background;
+  window().files().DistillTo(QStringLiteral("/no/such/one"), Path(QStringLiteral("lacking.csv")), background);
+  QTRY_VERIFY_WITH_TIMEOUT(Notice().contains(QStringLiteral("lacking.csv")), kPatience_ms);
 }
 
 void FilesTest::RecentFilesAreRemembered() {

@@ -7,7 +7,10 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <map>
 #include <numeric>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "lamina/base/random.h"
@@ -63,8 +66,37 @@ class BestEffort : public testing::TestWithParam<bool> {
     return settings;
   }
 
+  static void ExpectSame(const PortfolioResult& a, const PortfolioResult& b) {
+    EXPECT_EQ(a.shares, b.shares);
+    ASSERT_EQ(a.networks.size(), b.networks.size());
+    for (size_t k = 0; k < a.networks.size(); ++k) {
+      ASSERT_EQ(a.networks[k].parameter_bytes(), b.networks[k].parameter_bytes());
+      EXPECT_EQ(std::memcmp(a.networks[k].parameters(), b.networks[k].parameters(),
+                            static_cast<size_t>(a.networks[k].parameter_bytes())),
+                0);
+    }
+  }
+
+  static int64_t CountFiles(const std::string& folder, std::string_view ending) {
+    int64_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      count += entry.path().string().ends_with(ending) ? 1 : 0;
+    }
+    return count;
+  }
+
+  static std::map<std::string, std::filesystem::file_time_type> TimesIn(const std::string& folder) {
+    std::map<std::string, std::filesystem::file_time_type> times;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      times[entry.path().string()] = entry.last_write_time();
+    }
+    return times;
+  }
+
   PortfolioResult Train(int64_t threads, const PortfolioCallbacks& callbacks = {}) {
     settings_ = Folds(threads);
+    settings_.state = state_;
+    settings_.seed = seed_;
     raw_ = ReadRawData(settings_);
     TrainSettings all = settings_;
     all.folds = 0;
@@ -76,6 +108,8 @@ class BestEffort : public testing::TestWithParam<bool> {
   TrainSettings settings_;
   RawData raw_;
   Preprocessor encoding_;
+  std::string state_;
+  uint64_t seed_ = 1;
 };
 
 TEST_P(BestEffort, TheMixIsJudgedByAnswersToRowsLeftOut) {
@@ -119,14 +153,7 @@ TEST_P(BestEffort, TheMixIsJudgedByAnswersToRowsLeftOut) {
 TEST_P(BestEffort, ThreadsChangeNothing) {
   const PortfolioResult one = Train(1);
   const PortfolioResult three = Train(3);
-  EXPECT_EQ(one.shares, three.shares);
-  ASSERT_EQ(one.networks.size(), three.networks.size());
-  for (size_t k = 0; k < one.networks.size(); ++k) {
-    ASSERT_EQ(one.networks[k].parameter_bytes(), three.networks[k].parameter_bytes());
-    EXPECT_EQ(std::memcmp(one.networks[k].parameters(), three.networks[k].parameters(),
-                          static_cast<size_t>(one.networks[k].parameter_bytes())),
-              0);
-  }
+  ExpectSame(one, three);
 }
 
 TEST_P(BestEffort, WhatIsStoppedKeepsTheBestSoFar) {
@@ -172,6 +199,57 @@ TEST_P(BestEffort, TheModelAnswersByItsShares) {
       EXPECT_NEAR(answers.Row<float>(i)[c], sums.Row<double>(i)[c], 1e-5);
     }
   }
+}
+
+TEST_P(BestEffort, AFolderGoesOnWhereARunEnded) {
+  const PortfolioResult whole = Train(1);
+  state_ = folder_.Path("state");
+  std::atomic<int64_t> done{0};
+  const PortfolioCallbacks stops = {.part_done = [&](const PortfolioPart&, int64_t, int64_t, double) { ++done; },
+                                    .stop_requested = [&] { return done > 0; }};
+  EXPECT_TRUE(Train(1, stops).stopped);
+  const auto kept = CountFiles(state_, ".safetensors");
+  EXPECT_GE(kept, 9) << "of the first model: folds and repeats";
+  EXPECT_LT(kept, 27);
+  ExpectSame(Train(1), whole);
+  EXPECT_EQ(CountFiles(state_, ".safetensors"), 27);
+  EXPECT_EQ(CountFiles(state_, ".lamina-lock"), 0);
+  const auto times = TimesIn(state_);
+  ExpectSame(Train(2), whole);
+  EXPECT_EQ(TimesIn(state_), times) << "nothing is trained again";
+  seed_ = 2;
+  const std::string said = CaughtError([&] { Train(1); }).what();
+  EXPECT_TRUE(Mentions(said, "other settings")) << said;
+}
+
+TEST_P(BestEffort, RunsOfOneFolderShareTheModels) {
+  const PortfolioResult whole = Train(1);
+  state_ = folder_.Path("state");
+  PortfolioResult results[2];
+  Train(1, {.stop_requested = [] { return true; }});  // settings_, raw_ and encoding_, which both read
+  std::thread other([&] { results[0] = TrainPortfolio(kThree, {settings_, raw_, encoding_, {}}, 600, {}); });
+  results[1] = TrainPortfolio(kThree, {settings_, raw_, encoding_, {}}, 600, {});
+  other.join();
+  ExpectSame(results[0], whole);
+  ExpectSame(results[1], whole);
+  EXPECT_EQ(CountFiles(state_, ".safetensors"), 27);
+}
+
+TEST_P(BestEffort, NestedFoldsJudgeWithoutAChoice) {
+  TrainSettings best = Given();
+  best.effort = "best";
+  best.time_limit = "0.2s";
+  best.nested = 2;
+  const RawData raw = ReadRawData(best);
+  const CrossValidation result = CrossValidate(best, raw, {});
+  ASSERT_EQ(result.nested.size(), result.metrics.size());
+  EXPECT_FALSE(std::isnan(result.nested[0].mean));
+  const auto says = [&](const std::string& text) {
+    return std::ranges::any_of(result.remarks, [&](const std::string& remark) { return Mentions(remark, text); });
+  };
+  EXPECT_TRUE(says("on 2 folds that nothing was chosen by"));
+  EXPECT_FALSE(says("these rows also chose"));
+  EXPECT_EQ(result.found.cross_validation["nested"].size(), result.nested.size());
 }
 
 // The whole list, as far as the time goes.

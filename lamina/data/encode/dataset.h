@@ -18,6 +18,7 @@ struct Dataset {
   Matrix features;                     // rows × inputs
   Matrix targets;                      // rows × outputs
   std::vector<int32_t> labels;         // class index per row; classification only
+  Matrix soft;                         // f64, rows × classes: probabilities that `targets` are made of; empty: labels
   std::vector<int64_t> rows;           // the table row each came from
   std::vector<double> sample_weights;  // empty: all 1
   std::vector<int64_t> groups;         // rows of one are left out together (rbf/kernel_network.h); empty: none

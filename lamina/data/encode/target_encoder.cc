@@ -294,10 +294,12 @@ Dataset TargetEncoder::InForm(const Dataset& dataset) const {
   Dataset formed;
   formed.features = dataset.features.Share();
   formed.files = dataset.files;
-  formed.targets = task_ == Task::kClassification      ? TargetsOf(dataset.labels, dataset.targets.dtype())
+  formed.targets = dataset.soft.rows() > 0             ? TargetsOf(dataset.soft, dataset.targets.dtype())
+                   : task_ == Task::kClassification    ? TargetsOf(dataset.labels, dataset.targets.dtype())
                    : dataset.targets.cols() != count() ? Repeated(dataset.targets)
                                                        : dataset.targets.Share();
   formed.labels = dataset.labels;
+  formed.soft = dataset.soft.Share();
   formed.rows = dataset.rows;
   formed.sample_weights = dataset.sample_weights;
   formed.groups = dataset.groups;

@@ -70,6 +70,8 @@ class TargetEncoder {
               Dataset& dataset, EncodeReport& report) const;
   /// Classes as rows × outputs; a label below 0 is none of them.
   Matrix TargetsOf(std::span<const int32_t> labels, DType dtype) const;
+  /// The same of probabilities, rows × classes.
+  Matrix TargetsOf(const Matrix& probabilities, DType dtype) const;
   /// Rows that these targets were encoded from, in this form: inputs are shared, nothing is encoded.
   Dataset InForm(const Dataset& dataset) const;
 
