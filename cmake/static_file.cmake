@@ -22,9 +22,9 @@ target_include_directories(lamina_static_parts PRIVATE ${PROJECT_SOURCE_DIR}
                            $<TARGET_PROPERTY:lamina::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
 # Without transitive libraries: those would be the shared ones.
 add_executable(lamina_static $<TARGET_OBJECTS:lamina_cli> $<TARGET_OBJECTS:lamina_static_parts>)
-add_dependencies(lamina_static lamina lamina_study)
+add_dependencies(lamina_static lamina lamina_study lamina_serve)
 set_target_properties(lamina_static PROPERTIES OUTPUT_NAME lamina-static LINKER_LANGUAGE CXX
                       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_options(lamina_static PRIVATE -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,noexecstack)
-target_link_libraries(lamina_static PRIVATE $<TARGET_FILE:lamina_study> $<TARGET_FILE:lamina> ${LAMINA_STATIC_EXPAT}
+target_link_libraries(lamina_static PRIVATE $<TARGET_FILE:lamina_study> $<TARGET_FILE:lamina_serve> $<TARGET_FILE:lamina> ${LAMINA_STATIC_EXPAT}
                       ${LAMINA_STATIC_ZLIB} ${gomp})
