@@ -82,6 +82,7 @@ const std::map<std::string, ChangedAfter>& AfterCheckpoint() {
       {"patience-waves", {"1", {{"schedule", "coslog4"}, {"min-improvement", never}}, {{"epochs", "12"}}}},
       {"min-improvement", {never, {{"patience", "1"}}}},
       {"keep", {"last", {{"keep", "best"}, {"min-improvement", never}}}},
+      {"quantize-aware", {"2"}},
       {"metrics", {"log_loss"}},
       {"calibrate", {"yes"}},
       {"intervals", {"0.5", {{"target", "b"}, {"task", "regression"}}}},
