@@ -96,7 +96,7 @@ void CellGrid::ReadList(JsonCursor& json) {
   const size_t before = cells.size();
   json.Array([&] { cells.push_back(ReadCell(json)); });
   const auto count = static_cast<int64_t>(cells.size() - before);
-  if (rows == 0 && names.empty()) {
+  if (rows == 0 && columns == 0) {
     columns = count;
   }
   if (count != columns) {
@@ -106,7 +106,7 @@ void CellGrid::ReadList(JsonCursor& json) {
 }
 
 void CellGrid::ReadRows(JsonCursor& json) {
-  const bool named = !names.empty();
+  const bool named = !names.empty() || columns > 0;  // or numbered
   json.Array([&] {
     const JsonCursor::Kind kind = json.Peek();
     if (kind == JsonCursor::Kind::kObject && !named) {
@@ -128,11 +128,17 @@ void CellGrid::ReadRows(JsonCursor& json) {
 }
 
 void CellGrid::ReadNames(JsonCursor& json) {
+  bool numbers = false;
   json.Array([&] {
     std::string room;
-    names.emplace_back(json.String(room));
+    const bool number = json.Peek() == JsonCursor::Kind::kNumber;
+    numbers |= number;
+    names.emplace_back(number ? json.Number().text : json.String(room));
   });
   columns = std::ssize(names);
+  if (numbers) {  // what pandas has where nobody gave names
+    names.clear();
+  }
 }
 
 void CellGrid::ReadColumns(JsonCursor& json) {

@@ -33,7 +33,7 @@ struct CellGrid {
   void ReadRow(JsonCursor& json);
   /// An object of columns, each a list of values, or of columns by row numbers as pandas writes them.
   void ReadColumns(JsonCursor& json);
-  /// A list of names.
+  /// A list of names; numbers among them are places, so that there are no names.
   void ReadNames(JsonCursor& json);
   /// Throws Error(kBadData) unless names and rows fit together.
   void Check() const;

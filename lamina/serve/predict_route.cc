@@ -20,8 +20,10 @@ constexpr std::string_view kJson = "application/json";
   throw Error(ErrorCode::kInvalidArgument, what, {.remedy = remedy});
 }
 
+// curl -d calls whatever it sends a form.
 void RequireJson(const Request& request) {
-  if (!request.content_type.empty() && !IsType(request.content_type, kJson)) {
+  if (!request.content_type.empty() && !IsType(request.content_type, kJson) &&
+      !IsType(request.content_type, "application/x-www-form-urlencoded")) {
     throw Error(ErrorCode::kUnsupported, "rows are application/json or text/csv",
                 {.value = std::string(Excerpt(request.content_type))});
   }

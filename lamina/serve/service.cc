@@ -184,8 +184,8 @@ std::optional<size_t> Service::ModelOf(const Request& request, std::span<const s
     for (size_t i = 0; i < models_.size(); ++i) {
       names.push_back(models_.name(i));
     }
-    refusal = Refusal(404, fmt::format("there is no model '{}'. {}It has {}.", Excerpt(name), DidYouMean(name, names),
-                                       fmt::join(names, ", ")));
+    refusal = Refusal(404, fmt::format("there is no model '{}'. {}The service has {}.", Excerpt(name),
+                                       DidYouMean(name, names), fmt::join(names, ", ")));
     return std::nullopt;
   }
   const int64_t version = models_.Get(*found)->version();
