@@ -1,6 +1,5 @@
 // lamina distill.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "interrupt.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/process.h"
 #include "lamina/run/distill.h"
 #include "model_input.h"
 #include "print.h"
@@ -77,7 +77,7 @@ int RunDistill(const DistillCommand& command) {
   if (text) {
     callbacks.progress = [&](const TrainProgress& progress) {
       if (!printer) {
-        printer.emplace(progress.epochs, isatty(STDOUT_FILENO) == 1);
+        printer.emplace(progress.epochs, platform::IsTerminal(platform::kStandardOutput));
       }
       printer->Update(progress);
     };

@@ -1,11 +1,7 @@
 // lamina serve.
 #include <fmt/format.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,6 +11,9 @@
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/daemon.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/process.h"
 #include "lamina/serve/access_log.h"
 #include "lamina/serve/http_server.h"
 #include "lamina/serve/service.h"
@@ -41,8 +40,7 @@ struct ServeCommand {
 // "digits" of "models/digits.safetensors", "a" of "a=models/digits.safetensors".
 serve::NamedModel NamedModelOf(const std::string& text) {
   const size_t equals = text.find('=');
-  struct stat status {};
-  if (equals != std::string::npos && stat(text.c_str(), &status) != 0) {
+  if (equals != std::string::npos && !platform::FactsOfTarget(text.c_str())) {
     return {text.substr(0, equals), text.substr(equals + 1)};
   }
   return {std::filesystem::path(text).stem().string(), text};
@@ -63,31 +61,6 @@ std::string TokenOf(const std::string& given) {
 }
 
 bool IsLoopback(const std::string& host) { return host == "localhost" || host == "::1" || host.starts_with("127."); }
-
-// What ends or stirs the service comes through Next() alone: every thread blocks these signals.
-class Signals {
- public:
-  Signals() {
-    std::signal(SIGPIPE, SIG_IGN);  // of a log that nobody reads
-    sigemptyset(&set_);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
-      sigaddset(&set_, signal);
-    }
-    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  }
-  /// 0 where none came in time; below 0: wait for ever.
-  int Next(double seconds) const {
-    if (seconds < 0) {
-      return sigwaitinfo(&set_, nullptr);
-    }
-    const auto whole = static_cast<time_t>(seconds);
-    const timespec time{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
-    return std::max(0, sigtimedwait(&set_, nullptr, &time));
-  }
-
- private:
-  sigset_t set_;
-};
 
 void SayModels(const serve::ModelSet& models) {
   for (size_t i = 0; i < models.size(); ++i) {
@@ -114,22 +87,24 @@ void SayReloads(const std::vector<serve::Reloaded>& reloads, serve::AccessLog* l
 }
 
 // Until a signal asks for the end.
-void Watch(const Signals& signals, const ServeCommand& command, serve::ModelSet& models, serve::AccessLog* log) {
+void Watch(const ServeCommand& command, serve::ModelSet& models, serve::AccessLog* log) {
   for (;;) {
-    const int signal = signals.Next(command.reload_seconds > 0 ? command.reload_seconds : -1);
-    if (signal == SIGTERM || signal == SIGINT) {
+    const platform::Wish wish = platform::NextWish(command.reload_seconds > 0 ? command.reload_seconds : -1);
+    if (wish == platform::Wish::kEnd) {
       return;
     }
-    if (signal == SIGHUP && log != nullptr) {
+    const bool renew = wish == platform::Wish::kRenew;
+    if (renew && log != nullptr) {
       log->Reopen();
     }
-    SayReloads(models.Reload(/*all=*/signal == SIGHUP), log);
+    SayReloads(models.Reload(/*all=*/renew), log);
   }
 }
 
 // From the first connection to the last.
 void Serve(ServeCommand& command, serve::ModelSet& models, const std::string& token) {
-  const Signals signals;
+  platform::IgnoreBrokenPipes();  // of a log that nobody reads
+  platform::HoldWishes();         // before there are threads
   serve::Service service(models, token);
   std::optional<serve::AccessLog> log;
   if (!command.access_log.empty()) {
@@ -151,12 +126,9 @@ void Serve(ServeCommand& command, serve::ModelSet& models, const std::string& to
   if (events != nullptr) {
     events->AddEvent("start", {{"address", server.address()}});
   }
-  Watch(signals, command, models, events);
+  Watch(command, models, events);
   serve::NotifyManager("STOPPING=1");
-  const bool whole = server.Stop(command.grace_seconds, [&signals] {
-    const int signal = signals.Next(0);
-    return signal == SIGTERM || signal == SIGINT;
-  });
+  const bool whole = server.Stop(command.grace_seconds, [] { return platform::NextWish(0) == platform::Wish::kEnd; });
   if (events != nullptr) {
     events->AddEvent("stop", {{"all_answered", whole ? "yes" : "no"}});
   }

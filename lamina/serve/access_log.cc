@@ -1,19 +1,20 @@
 // Lines of JSON, appended.
 #include "lamina/serve/access_log.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 
 #include "lamina/base/error.h"
+#include "lamina/platform/daemon.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/process.h"
+#include "lamina/platform/socket.h"
 #include "lamina/serve/json_cursor.h"
 
 namespace lamina::serve {
@@ -23,13 +24,13 @@ constexpr size_t kMostWaiting = 100000;
 constexpr auto kPause = std::chrono::milliseconds(100);
 
 int OpenLog(const std::string& path) {
-  return path == "-" ? dup(STDOUT_FILENO) : open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+  return path == "-" ? platform::Duplicate(platform::kStandardOutput) : platform::OpenLog(path.c_str());
 }
 
 // All of it, or false.
 bool WriteAll(int descriptor, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t count = write(descriptor, text.data(), text.size());
+    const ptrdiff_t count = platform::Write(descriptor, text.data(), text.size());
     if (count < 0 && errno == EINTR) {
       continue;
     }
@@ -65,7 +66,7 @@ AccessLog::~AccessLog() {
   }
   wake_.notify_one();
   thread_.join();
-  close(descriptor_);
+  platform::Close(descriptor_);
 }
 
 void AccessLog::Add(LogEntry entry) { Push({std::chrono::system_clock::now(), std::move(entry), "", {}}); }
@@ -95,7 +96,7 @@ void AccessLog::Run() {
     }
     if (reopen_.exchange(false)) {
       if (const int fresh = OpenLog(path_); fresh >= 0) {
-        close(std::exchange(descriptor_, fresh));
+        platform::Close(std::exchange(descriptor_, fresh));
       }
     }
     Write(lines);
@@ -140,24 +141,9 @@ void AccessLog::Write(const std::vector<Line>& lines) {
 }
 
 void NotifyManager(std::string_view state) {
-  const char* path = std::getenv("NOTIFY_SOCKET");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const size_t length = path == nullptr ? 0 : std::strlen(path);
-  if (length == 0 || length >= sizeof address.sun_path) {
-    return;
+  if (const char* path = std::getenv("NOTIFY_SOCKET"); path != nullptr) {
+    platform::SendDatagram(path, state);
   }
-  std::memcpy(address.sun_path, path, length);
-  if (path[0] == '@') {  // of the abstract names
-    address.sun_path[0] = '\0';
-  }
-  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) {
-    return;
-  }
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size);
-  close(descriptor);
 }
 
 }  // namespace lamina::serve

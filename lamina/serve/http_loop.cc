@@ -2,11 +2,12 @@
 #include "lamina/serve/http_loop.h"
 
 #include <omp.h>
-#include <unistd.h>
 
 #include <boost/asio/post.hpp>
 
 #include <utility>
+
+#include "lamina/platform/file.h"
 
 namespace lamina::serve {
 namespace {
@@ -33,7 +34,7 @@ void Loop::Take(int descriptor, int family, std::string peer) {
     boost::system::error_code error;
     socket.assign(boost::asio::generic::stream_protocol(family, 0), descriptor, error);
     if (error) {
-      close(descriptor);
+      platform::Close(descriptor);
       shared_.connections.fetch_sub(1);
       return;
     }

@@ -1,12 +1,7 @@
 // Loops on threads, and the thread that accepts for them.
 #include "lamina/serve/http_server.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
@@ -15,6 +10,10 @@
 #include <thread>
 #include <utility>
 
+#include "lamina/platform/child.h"
+#include "lamina/platform/daemon.h"
+#include "lamina/platform/file.h"
+#include "lamina/platform/socket.h"
 #include "lamina/serve/http_loop.h"
 #include "lamina/serve/listen.h"
 
@@ -23,31 +22,19 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(200);
 
-std::string PeerOf(const sockaddr_storage& address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (address.ss_family == AF_INET) {
-    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(address).sin_addr, text, sizeof text);
-  } else if (address.ss_family == AF_INET6) {
-    inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6&>(address).sin6_addr, text, sizeof text);
-  } else {
-    return "unix";
-  }
-  return text;
-}
-
 }  // namespace
 
 class HttpServer::Loops {
  public:
   Loops(Service& service, const ServerOptions& options) : state_{service, options}, loops_(MakeLoops(state_)) {
-    RaiseFileLimit();
+    platform::RaiseFileLimit();
     listener_ = options.unix_socket.empty() ? ListenAt(options.host, options.port) : ListenAtPath(options.unix_socket);
     accepting_.assign(listener_.descriptor);
   }
   ~Loops() {
     End();
     if (!state_.options.unix_socket.empty()) {
-      unlink(state_.options.unix_socket.c_str());
+      platform::Remove(state_.options.unix_socket.c_str());
     }
   }
 
@@ -114,11 +101,8 @@ class HttpServer::Loops {
   void Accept() {
     constexpr int kAtOnce = 256;
     for (int i = 0; i < kAtOnce; ++i) {
-      sockaddr_storage address{};
-      socklen_t size = sizeof address;
-      const int descriptor =
-          accept4(listener_.descriptor, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (descriptor < 0) {
+      platform::Accepted accepted = platform::Accept(listener_.descriptor);
+      if (accepted.descriptor < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
           pause_.expires_after(kPause);  // until some connections have ended
           pause_.async_wait([this](const boost::system::error_code& error) {
@@ -130,29 +114,29 @@ class HttpServer::Loops {
         }
         break;
       }
-      TakeOrRefuse(descriptor, address);
+      TakeOrRefuse(std::move(accepted));
     }
     WaitForConnection();
   }
 
-  void TakeOrRefuse(int descriptor, const sockaddr_storage& address) {
+  void TakeOrRefuse(platform::Accepted accepted) {
     if (state_.connections.load() >= state_.options.limits.connections) {
       const std::string body = Refusal(503, "there are too many clients (--max-connections)").body;
       const std::string full = fmt::format(
           "HTTP/1.1 503 {}\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n"
           "Content-Length: {}\r\n\r\n{}",
           StatusText(503), body.size(), body);
-      if (send(descriptor, full.data(), full.size(), MSG_NOSIGNAL) > 0) {
-        shutdown(descriptor, SHUT_WR);
+      if (platform::Send(accepted.descriptor, full.data(), full.size()) > 0) {
+        platform::EndSending(accepted.descriptor);
       }
-      close(descriptor);
+      platform::Close(accepted.descriptor);
       loops_.front()->worker().counters().refused_connections.Add();
       return;
     }
-    const int yes = 1;
-    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);  // no matter for a unix socket
+    platform::SendLittleAtOnce(accepted.descriptor);
     state_.connections.fetch_add(1);
-    loops_[next_++ % loops_.size()]->Take(descriptor, address.ss_family, PeerOf(address));
+    loops_[next_++ % loops_.size()]->Take(accepted.descriptor, accepted.family,
+                                          accepted.peer.empty() ? "unix" : std::move(accepted.peer));
   }
 
   SharedState state_;

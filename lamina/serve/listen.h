@@ -14,7 +14,5 @@ struct Listener {
 Listener ListenAt(const std::string& host, int port);
 /// A socket file that nobody listens to is replaced; another file of that name is not.
 Listener ListenAtPath(const std::string& path);
-/// As many files as the system lets this process have open.
-void RaiseFileLimit();
 
 }  // namespace lamina::serve

@@ -2,21 +2,12 @@
 #include "lamina/serve/model_set.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <utility>
 
 #include "lamina/base/error.h"
 
 namespace lamina::serve {
-
-ModelSet::Stamp ModelSet::StampOf(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    return {};
-  }
-  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size, static_cast<uint64_t>(status.st_ino)};
-}
 
 ModelSet::ModelSet(std::vector<NamedModel> files, LoadFunction load) : load_(std::move(load)) {
   for (NamedModel& file : files) {
@@ -29,7 +20,7 @@ ModelSet::ModelSet(std::vector<NamedModel> files, LoadFunction load) : load_(std
                   {.remedy = "Name them: NAME=FILE."});
     }
     auto entry = std::make_unique<Entry>();
-    entry->stamp = StampOf(file.path);
+    entry->stamp = platform::StampOf(file.path.c_str());
     try {
       entry->model = std::make_shared<const ServedModel>(file.name, load_(file.path), entry->version);
     } catch (const Error& error) {
@@ -59,8 +50,8 @@ std::shared_ptr<const ServedModel> ModelSet::Get(size_t index) const { return en
 std::vector<Reloaded> ModelSet::Reload(bool all) {
   std::vector<Reloaded> done;
   for (const std::unique_ptr<Entry>& entry : entries_) {
-    const Stamp now = StampOf(entry->file.path);
-    if (!all && (now == entry->stamp || now == Stamp{})) {  // none: a rename may be under way
+    const platform::FileStamp now = platform::StampOf(entry->file.path.c_str());
+    if (!all && (now == entry->stamp || now == platform::FileStamp{})) {  // none: a rename may be under way
       continue;
     }
     entry->stamp = now;

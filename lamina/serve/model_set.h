@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/platform/daemon.h"
 #include "lamina/serve/served_model.h"
 
 namespace lamina::serve {
@@ -49,23 +50,14 @@ class ModelSet {
   int64_t failures(size_t index) const { return entries_[index]->failures.load(std::memory_order_relaxed); }
 
  private:
-  // When a file was written, and which it is: a rename brings another.
-  struct Stamp {
-    int64_t seconds = 0;
-    int64_t nanoseconds = 0;
-    int64_t size = 0;
-    uint64_t file = 0;
-    bool operator==(const Stamp&) const = default;
-  };
   struct Entry {
     NamedModel file;
-    Stamp stamp;
+    platform::FileStamp stamp;
     int64_t version = 1;
     std::atomic<int64_t> reloads{0};
     std::atomic<int64_t> failures{0};
     std::atomic<std::shared_ptr<const ServedModel>> model;
   };
-  static Stamp StampOf(const std::string& path);
 
   LoadFunction load_;
   std::vector<std::unique_ptr<Entry>> entries_;

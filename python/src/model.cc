@@ -205,34 +205,6 @@ std::vector<std::string> StartNotes(const TrainSession& session) {
   return notes;
 }
 
-// The tables as files with the same cells would be read.
-RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyTable* test, const PyTable* validation) {
-  const DataSources sources = SourcesFrom(settings);
-  RawData raw;
-  raw.main.train = table;
-  ReadAsCells(raw.main.train, sources.read, table.texts);
-  ReadOptions others = sources.read;
-  for (const Column& column : raw.main.train.columns) {
-    others.known_columns.push_back(KnownColumnOf(column));
-  }
-  const auto read = [&](const PyTable* from, std::optional<Table>& to) {
-    if (from != nullptr) {
-      to = *from;
-      ReadAsCells(*to, others, from->texts);
-    }
-  };
-  read(test, raw.main.test);
-  read(validation, raw.validation);
-  DeriveColumns(raw.main.train, sources.derive);
-  RequireDates(raw.main.train, sources.derive);
-  for (std::optional<Table>* other : {&raw.main.test, &raw.validation}) {
-    if (other->has_value()) {
-      DeriveColumns(**other, sources.derive);
-    }
-  }
-  return raw;
-}
-
 // All of it outlives them.
 TrainCallbacks CallbacksOf(Interrupts& interrupts, const nb::object& on_epoch, const nb::object& on_progress) {
   TrainCallbacks callbacks;

@@ -6,9 +6,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/data/encode/derive.h"
+#include "lamina/data/files/cells.h"
 #include "python/src/arrays.h"
 #include "python/src/bindings.h"
 
@@ -71,6 +74,33 @@ void AddTexts(PyTable& table, const std::string& name, const InArray& codes, std
 }
 
 }  // namespace
+
+RawData RawDataOf(const TrainSettings& settings, const PyTable& table, const PyTable* test, const PyTable* validation) {
+  const DataSources sources = SourcesFrom(settings);
+  RawData raw;
+  raw.main.train = table;
+  ReadAsCells(raw.main.train, sources.read, table.texts);
+  ReadOptions others = sources.read;
+  for (const Column& column : raw.main.train.columns) {
+    others.known_columns.push_back(KnownColumnOf(column));
+  }
+  const auto read = [&](const PyTable* from, std::optional<Table>& to) {
+    if (from != nullptr) {
+      to = *from;
+      ReadAsCells(*to, others, from->texts);
+    }
+  };
+  read(test, raw.main.test);
+  read(validation, raw.validation);
+  DeriveColumns(raw.main.train, sources.derive);
+  RequireDates(raw.main.train, sources.derive);
+  for (std::optional<Table>* other : {&raw.main.test, &raw.validation}) {
+    if (other->has_value()) {
+      DeriveColumns(**other, sources.derive);
+    }
+  }
+  return raw;
+}
 
 void BindTable(nb::module_& module) {
   nb::class_<PyTable>(module, "Table", "Named columns of numbers or texts.")
