@@ -16,7 +16,7 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kRows = 23;
+constexpr int64_t kInt8Rows = 23;
 constexpr int64_t kInputs = 9;
 
 struct Case {
@@ -58,7 +58,7 @@ struct Prepared {
 // Ranges of fewer and smaller rows than are asked, so that some numbers are cut.
 Prepared PreparedOf(const Case& of) {
   Network network = NetworkOf(of);
-  Matrix x = RandomMatrix(kRows, kInputs, of.dtype, 7);
+  Matrix x = RandomMatrix(kInt8Rows, kInputs, of.dtype, 7);
   const Matrix measured = RandomMatrix(5, kInputs, of.dtype, 8, -0.8, 0.8);
   Int8Rounded rounded = RoundToInt8(network, MeasureForInt8(network, measured, measured));
   return {std::move(network), std::move(x), std::move(rounded)};
@@ -184,11 +184,11 @@ class Int8GradientsTest : public testing::TestWithParam<Case> {};
 
 TEST_P(Int8GradientsTest, ForwardHasTheBitsOfTheIntegers) {
   const Prepared of = PreparedOf(GetParam());
-  Int8Gradients gradients(of.network, kRows);
+  Int8Gradients gradients(of.network, kInt8Rows);
   const ConstMatrixView got = gradients.Forward(of.network, of.rounded, of.x.view());
   const Matrix expected = of.rounded.network.Outputs(of.x);
   DispatchFloat(of.network.dtype(), [&]<class T>(T) {
-    for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < kInt8Rows; ++r) {
       for (int64_t j = 0; j < expected.cols(); ++j) {
         EXPECT_EQ(got.Row<T>(r)[j], expected.Row<T>(r)[j]) << r << " " << j;
       }
@@ -198,9 +198,9 @@ TEST_P(Int8GradientsTest, ForwardHasTheBitsOfTheIntegers) {
 
 TEST_P(Int8GradientsTest, GoesStraightThroughRounding) {
   const Prepared of = PreparedOf(GetParam());
-  const Matrix delta = RandomMatrix(kRows, of.network.outputs(), of.network.dtype(), 9);
+  const Matrix delta = RandomMatrix(kInt8Rows, of.network.outputs(), of.network.dtype(), 9);
   Network got(of.network.layers(), of.network.dtype());
-  Int8Gradients gradients(of.network, kRows);
+  Int8Gradients gradients(of.network, kInt8Rows);
   gradients.Forward(of.network, of.rounded, of.x.view());
   gradients.Backward(delta.view(), got);
 
@@ -212,7 +212,7 @@ TEST_P(Int8GradientsTest, GoesStraightThroughRounding) {
   }
   bool any_cut = false;
   DispatchFloat(of.network.dtype(), [&]<class T>(T) {
-    for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < kInt8Rows; ++r) {
       const std::vector<LayerOfRow> row = PlainForward(of.rounded.network, of.x, r);
       any_cut |= std::count(row[0].cut.begin(), row[0].cut.end(), true) > 0;
       AddRow(of, row, {delta.Row<T>(r), delta.Row<T>(r) + delta.cols()}, expected);
