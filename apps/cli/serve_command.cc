@@ -174,12 +174,15 @@ void AddLimits(CLI::App& sub, ServeCommand& command) {
       ->capture_default_str();
   sub.add_option("--timeout", limits.request_seconds,
                  "Seconds until a request is read whole, and until its response is taken")
+      ->check(CheckFinite)
       ->check(seconds)
       ->capture_default_str();
   sub.add_option("--idle", limits.idle_seconds, "Seconds between two requests of a connection")
+      ->check(CheckFinite)
       ->check(seconds)
       ->capture_default_str();
   sub.add_option("--grace", command.grace_seconds, "Seconds for requests under way when the service is to end")
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
 }
@@ -221,6 +224,7 @@ Command AddServe(CLI::App& app) {
       ->type_name("FILE");
   sub->add_option("--reload", command->reload_seconds,
                   "Seconds between two looks at the model files, whose new versions are taken; 0: on SIGHUP alone")
+      ->check(CheckFinite)
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
   AddAnswers(*sub, *command);

@@ -55,7 +55,7 @@ class BadSettingsTest(CliTest):
         self.write("w.csv", "1,2\n3,4\n")
         data = {"train": ["--data", "x.csv"], "search": ["--data", "x.csv", "--vary", "hidden=4,8"], "data encode": ["x.csv", "--output", "e"],
                 "layer": ["--x", "w.csv", "--w", "w.csv", "--out", "o.npy"], "neighbours": ["--x", "w.csv", "--out", "o.npy"],
-                "centres": ["--x", "w.csv", "--out", "o.npy"]}
+                "centres": ["--x", "w.csv", "--out", "o.npy"], "serve": ["m.safetensors"]}
         commands = re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", self.succeed("--help").out)
         whole = []
         for command in commands:
