@@ -46,7 +46,7 @@ void PrintPortfolioStart(const TrainSettings& settings, const Preprocessor& enco
   Print("{}: effort best, {} within {}; {}, {}\n", settings.data, Counted(std::ssize(Portfolio()), "model{s}"),
         DurationText(ParseTimeLimit_seconds(settings.time_limit).value_or(kLimitOfBest_seconds)),
         Counted(encoding.inputs().count(), "input{s}"),
-        classes > 0 ? Counted(classes, "class{es}") : Counted(encoding.targets().count(), "target{s}"));
+        classes > 0 ? fmt::format("{} classes", classes) : Counted(encoding.targets().count(), "target{s}"));
   std::fflush(stdout);
 }
 
