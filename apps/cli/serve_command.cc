@@ -113,6 +113,10 @@ void Serve(ServeCommand& command, serve::ModelSet& models, const std::string& to
     service.set_lost_lines(&log->lost());
   }
   serve::HttpServer server(service, command.options);
+  serve::AccessLog* events = log ? &*log : nullptr;
+  if (events != nullptr) {
+    events->AddEvent("start", {{"address", server.address()}});
+  }
   server.Start();
   if (command.access_log != "-") {
     SayModels(models);
@@ -122,10 +126,6 @@ void Serve(ServeCommand& command, serve::ModelSet& models, const std::string& to
     PrintWarning("whoever reaches this address may ask; --token asks for a word, TLS is a proxy's work");
   }
   serve::NotifyManager("READY=1");
-  serve::AccessLog* events = log ? &*log : nullptr;
-  if (events != nullptr) {
-    events->AddEvent("start", {{"address", server.address()}});
-  }
   Watch(command, models, events);
   serve::NotifyManager("STOPPING=1");
   const bool whole = server.Stop(command.grace_seconds, [] { return platform::NextWish(0) == platform::Wish::kEnd; });
