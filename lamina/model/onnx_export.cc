@@ -72,7 +72,7 @@ class Exporter {
     return "input";
   }
 
-  // Of each row and network, by Model::gates.
+  // The shares of each row and network, by Model::gates.
   std::string SharesInGraph(const std::string& encoded) {
     network_ = &*model_.gates;
     prefix_ = "gates.";

@@ -24,9 +24,9 @@ struct FileFacts {
 };
 
 std::optional<FileFacts> FactsOf(int descriptor) noexcept;
-/// Of the name itself: a link is kOther.
+/// Facts of the name itself: a link is kOther.
 std::optional<FileFacts> FactsOf(const char* path) noexcept;
-/// Of what the name leads to.
+/// Facts of what the name leads to.
 std::optional<FileFacts> FactsOfTarget(const char* path) noexcept;
 
 /// The longest path, with its end.

@@ -25,7 +25,7 @@ std::string KernelName();
 /// 0 where it cannot be told.
 int64_t InstalledMemory_bytes() noexcept;
 int64_t FreeMemory_bytes() noexcept;
-/// Of the data caches 1 to 3 of a core; 0 where it cannot be told.
+/// The size of a core's data cache of level 1, 2 or 3; 0 where it cannot be told.
 int64_t CacheSize_bytes(int level) noexcept;
 /// What the system allows this process; nothing where it sets no limit.
 std::optional<int64_t> AddressSpaceLimit_bytes() noexcept;

@@ -87,7 +87,7 @@ class TreeGrower {
     }
   }
 
-  // Of an l2 kernel machine of some of the rows; empty where the answer depends on no column.
+  // The direction that an l2 kernel machine of some of the rows finds; empty where the answer depends on no column.
   std::vector<double> DirectionOf(const std::vector<int64_t>& rows) const {
     std::vector<int64_t> some;
     for (const int64_t place : EvenPlaces(std::ssize(rows), std::min(kDirectionRows, std::ssize(rows)))) {

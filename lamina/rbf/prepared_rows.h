@@ -18,7 +18,7 @@ struct PreparedRows {
   std::vector<double> times;
 };
 
-/// Of rows that all have a weight above 0, in f64.
+/// Prepares rows, all of which must have a weight above 0, in f64.
 PreparedRows Prepared(const Dataset& rows);
 
 }  // namespace lamina

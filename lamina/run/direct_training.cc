@@ -255,7 +255,7 @@ class DirectTraining {
   const Backend& backend_;
   const TrainCallbacks& callbacks_;
   Communicator* ranks_;
-  // Of kernel machines in leaves:
+  // For kernel machines in leaves:
   std::vector<Network> others_;
   std::optional<Network> gates_;
   nlohmann::json found_ = nlohmann::json::object();

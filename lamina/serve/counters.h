@@ -22,7 +22,7 @@ struct EncodedRows;
 enum class Endpoint { kInfer, kPredict, kInvocations, kPage, kMetrics, kHealth, kOther };
 std::span<const std::string_view> EndpointNames();
 
-/// Of one thread; read by any.
+/// What one thread counts; any may read it.
 class Counters {
  public:
   static constexpr std::array<double, 14> kBounds_seconds = {50e-6, 100e-6, 250e-6, 500e-6, 1e-3,   2.5e-3, 5e-3,

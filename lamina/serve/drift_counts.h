@@ -23,7 +23,7 @@ class Count {
   std::atomic<int64_t> value_{0};
 };
 
-/// Of one model, by one thread.
+/// The counts of one model, by one thread.
 class DriftCounts {
  public:
   explicit DriftCounts(const DataProfile& profile);

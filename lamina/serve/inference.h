@@ -9,10 +9,10 @@
 
 namespace lamina::serve {
 
-/// Of the server.
+/// Describes the server.
 std::string ServerMetadata();
-/// Of a model: its tensors. A model of numbers takes one tensor "input" of rows × columns, others one a column;
-/// either way is understood.
+/// Describes a model: its tensors. A model of numbers takes one tensor "input" of rows × columns, others one a
+/// column; either way is understood.
 std::string ModelMetadata(const ServedModel& model);
 
 /// An output that a model has.

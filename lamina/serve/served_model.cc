@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kRequest = "request";  // in the place of a file's name
 
-// Of the network's type, rows × inputs.
+// A row of `features`, which are of the network's type, rows × inputs.
 void* RowOf(Matrix& features, int64_t row) {
   return DispatchFloat(features.dtype(), [&]<class T>(T) -> void* { return features.Row<T>(row); });
 }

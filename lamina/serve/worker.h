@@ -26,7 +26,7 @@ class Worker {
 
   Counters& counters() { return counters_; }
   const Counters& counters() const { return counters_; }
-  /// Of this thread; a new one where the model is.
+  /// The counts of this thread; new ones where the model is new.
   DriftCounts* DriftOf(size_t index, const ServedModel& model);
 
  private:

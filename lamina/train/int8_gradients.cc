@@ -161,7 +161,7 @@ void Int8Gradients::SlopesOf(size_t l) {
   }
 }
 
-// Of a row of weights after the other, while it is near. ∂E/∂z becomes ∂E/∂sum.
+// Takes one row of weights after the other, while it is near. ∂E/∂z becomes ∂E/∂sum.
 template <class T>
 void Int8Gradients::LayerGradient(size_t l, Network& gradient) {
   Layer& layer = layers_[l];

@@ -31,8 +31,8 @@ struct QuantizeAwareResult {
 
 /// Trains `network` on: its answers and losses are those of the 8-bit integers, gradients go straight through rounding
 /// (Bengio, Léonard and Courville 2013). Batches, loss, rule, rates, frozen layers and class weights are those of the
-/// options; the rate begins at a tenth and ends at 0. Ranges are measured anew before each epoch. Of the epochs, and of
-/// the network as it was, the best one is kept. The same bits on any machine with the same arithmetic. Throws
+/// options; the rate begins at a tenth and ends at 0. Ranges are measured anew before each epoch. The best of the
+/// epochs and of the network as it was is kept. The same bits on any machine with the same arithmetic. Throws
 /// Error(kUnsupported) as MeasureForInt8().
 QuantizeAwareResult TrainQuantizeAware(Network& network, const QuantizeAwareWork& work);
 

@@ -1,4 +1,5 @@
-// What the pages of scripts/docs do by themselves: colors, search, other versions. Works without a server and a network.
+// What the pages of scripts/docs do by themselves: colors, search, other versions.
+// It works without a server and a network.
 "use strict";
 
 /** The parts of the index that have all words, the best first: [page, anchor, title, heading, text]. */

@@ -1,4 +1,7 @@
-"""scripts/gpu-check, the call that a machine with a GPU gets: every part on the emulation, with stand-ins for NVIDIA's tools."""
+"""scripts/gpu-check, the call that a machine with a GPU gets.
+
+Every part runs on the emulation, with stand-ins for NVIDIA's tools.
+"""
 
 import os
 import subprocess

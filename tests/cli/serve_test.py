@@ -13,7 +13,8 @@ import serve_door
 from lamina_cli import CliTest, blob_rows, linear_rows, main
 from serve_door import Service
 
-# The types of the Open Inference Protocol's description (predict_v2, REST): "$" before a name is an object's optional member.
+# The types of the Open Inference Protocol's description (predict_v2, REST).
+# A "$" before a name marks an object's optional member.
 TENSOR_TYPES = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64", "BYTES"}
 PROTOCOL = {
     "server": {"name": str, "version": str, "extensions": [str]},

@@ -123,7 +123,7 @@ struct SlopeOp {
   __device__ static S Add(S scale, S other, S own, S sum) {
     return Slope<Term, S>::Accumulate(scale, own, other, sum);
   }
-  /// Of a tile that finishes its sums by the total of their scales.
+  /// For a tile that finishes its sums by the total of their scales.
   template <class S>
   __device__ static S AddSide(S scale, S other, S own, S sum) {
     return Slope<Term, S>::AccumulateSide(scale, own, other, sum);

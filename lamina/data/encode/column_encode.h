@@ -11,7 +11,7 @@
 
 namespace lamina {
 
-/// Numbers beyond are far from those of training: by more than three times their span. Of a column that was constant
+/// Numbers beyond are far from those of training: by more than three times their span. Where a column was constant,
 /// nobody knows.
 NumberSpan NearOf(const NumberSpan& span);
 

@@ -83,7 +83,7 @@ std::string WhySumIsWrong(double sum) {
 
 constexpr const char* kCorrect = "Correct the value, or leave the row out.";
 
-// Of values without any fault.
+// The values must be without any fault.
 void SetTargets(const Matrix& soft, const TargetEncoder& targets, Dataset& train) {
   const DType dtype = train.features.dtype();
   if (targets.task() == Task::kClassification) {

@@ -18,7 +18,7 @@ Machine& TheMachine();
 
 /// Uses of a stream, an event or memory while another GPU was the thread's, each "FUNCTION: GPU 1, not 0".
 std::vector<std::string> Mistakes();
-/// Of the calling thread; as cudaGetDevice and cudaSetDevice.
+/// The GPU of the calling thread; as cudaGetDevice and cudaSetDevice.
 int CurrentGpu();
 void ChooseGpu(int number);
 /// Calls that did something to a GPU, so that a test knows that there were some.

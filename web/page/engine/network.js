@@ -123,7 +123,7 @@ function nearestOutputs(model, x) {
   });
 }
 
-// Of each network; by gates they go by the row.
+// The share of each network; by gates the shares go by the row.
 function sharesOf(model, x) {
   if (!model.gates) return model.networks.map((network) => network.share);
   const gates = networkOutputs(model.gates, x);
