@@ -1,5 +1,10 @@
-"""The pages of scripts/docs: Markdown and --help to HTML with one list of all pages. Called with the program and a folder."""
+"""The pages of scripts/docs: Markdown and --help to HTML with one list of all pages, and a search that needs no server.
+
+Called with the program and a folder, which is FOLDER/VERSION where several versions stand side by side (--versions).
+scripts/site holds the style and the script of the pages.
+"""
 import html
+import json
 import pathlib
 import re
 import shutil
@@ -10,40 +15,12 @@ import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INDEX = "docs/README.md"  # its headings and lists are the navigation
-STYLE = """
-:root { --text: #1c2430; --soft: #5a6573; --line: #d9dfe6; --back: #fff; --side: #f5f7fa; --accent: #1a5fa8; --code: #f1f4f8; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #dfe5ec; --soft: #97a3b0; --line: #313a45; --back: #14191f; --side: #1a2028; --accent: #7db8f0; --code: #1f2731; }
-  img { background: #fff; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; color: var(--text); background: var(--back); font: 16px/1.6 system-ui, "DejaVu Sans", sans-serif; display: flex; }
-nav { width: 250px; flex: none; height: 100vh; position: sticky; top: 0; overflow-y: auto; padding: 20px 18px; background: var(--side);
-  border-right: 1px solid var(--line); font-size: 14px; }
-nav h2 { border: 0; padding: 0; font-size: 12px; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); margin: 18px 0 4px; }
-nav a { display: block; padding: 2px 8px; border-radius: 5px; color: var(--text); text-decoration: none; }
-nav a:hover { background: var(--line); }
-nav a.here { background: var(--accent); color: var(--back); }
-main { flex: 1; min-width: 0; padding: 28px 44px 80px; max-width: 1120px; }
-a { color: var(--accent); }
-h1 { font-size: 30px; line-height: 1.2; margin-top: 0; }
-h2 { margin-top: 1.8em; border-bottom: 1px solid var(--line); padding-bottom: 4px; }
-pre, code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 13px; background: var(--code); border-radius: 5px; }
-code { padding: 1px 4px; }
-pre { padding: 12px 14px; overflow-x: auto; line-height: 1.45; }
-pre code { padding: 0; }
-table { border-collapse: collapse; margin: 1em 0; font-size: 14.5px; display: block; overflow-x: auto; }
-th, td { border: 1px solid var(--line); padding: 5px 10px; text-align: left; vertical-align: top; }
-th { background: var(--side); }
-img { max-width: 100%; border: 1px solid var(--line); border-radius: 6px; }
-@media (max-width: 800px) { body { display: block; } nav { width: auto; height: auto; position: static; } main { padding: 20px; } }
-@media print { nav { display: none; } }
-"""
 
 
 class Site:
-    def __init__(self, program, out):
-        self.program, self.out = program, out
+    def __init__(self, program, out, versions):
+        self.program, self.out, self.versions = program, out, " data-versions" if versions else ""
+        self.version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
         self.sources = {}  # page in the site -> (title, HTML of its body, folder of its source or None)
         self.groups = []
         self.problems = []
@@ -152,9 +129,22 @@ class Site:
         return re.sub(r'(?<=<img )(?P<rest>[^>]*?)src="([^"]*)"',
                       lambda match: match["rest"] + image(re.match(r'src="([^"]*)"', f'src="{match[2]}"')), body)
 
+    def search_index(self):
+        """[page, anchor, title, heading, text] of each part of each page; reports of benchmarks by their headings alone."""
+        found = []
+        for page, (title, body, _) in self.sources.items():
+            if "<h1" not in body:
+                body = f"<h1>{title}</h1>\n{body}"
+            parts = re.split(r'<h[1-3](?: id="([^"]*)")?>(.*?)</h[1-3]>', body, flags=re.S)
+            for anchor, heading, text in zip(parts[1::3], parts[2::3], parts[3::3]):
+                heading, text = (re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", part))).strip() for part in (heading, text))
+                found.append([page, anchor or "", title, heading, "" if page.startswith("bench/results/2") else text])
+        return found
+
     def navigation(self, page):
         to_root = "../" * page.count("/")
-        out = []
+        out = ['<form role="search"><input type="search" placeholder="Search (/)" aria-label="Search all pages"></form>',
+               f'<button type="button" id="colors">Dark or light</button> <small>lamina {html.escape(self.version)}</small>']
         for title, entries in self.groups:
             if entries:
                 out.append(f"<h2>{title}</h2>")
@@ -167,24 +157,41 @@ class Site:
         for page, (title, body, folder) in self.sources.items():
             path = self.out / page
             path.parent.mkdir(parents=True, exist_ok=True)
+            to_root = "../" * page.count("/")
             path.write_text(
-                f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{html.escape(title if title == "lamina" else title + " · lamina")}</title>\n'
+                f'<!doctype html>\n<html lang="en" data-root="{to_root}"{self.versions}>\n<head><meta charset="utf-8"><title>{html.escape(title if title == "lamina" else title + " · lamina")}</title>\n'
                 f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-                f'<link rel="stylesheet" href="{"../" * page.count("/")}style.css"></head>\n'
-                f'<body><nav aria-label="Pages">\n{self.navigation(page)}\n</nav>\n<main>\n'
-                f'{self.relink(page, folder, body)}\n</main>\n'
-                "<script>document.querySelector('nav .here')?.scrollIntoView({block: 'nearest'});</script>\n"
-                '</body></html>\n', encoding="utf-8")
-        (self.out / "style.css").write_text(STYLE, encoding="utf-8")
+                f'<link rel="stylesheet" href="{to_root}style.css"><script src="{to_root}site.js"></script></head>\n'
+                f'<body><nav aria-label="Pages">\n{self.navigation(page)}\n</nav>\n<section id="found" aria-live="polite" hidden></section>\n<main>\n'
+                f'{self.relink(page, folder, body)}\n</main>\n</body></html>\n', encoding="utf-8")
+        for name in ("style.css", "site.js"):
+            shutil.copyfile(ROOT / "scripts/site" / name, self.out / name)
+        index = json.dumps(self.search_index(), ensure_ascii=False, separators=(",", ":"))
+        (self.out / "search.js").write_text(f"laminaIndex({index});\n", encoding="utf-8")
+
+    def unreached(self):
+        """Pages that the index and the folders of tasks, recipes, results and decisions lack."""
+        names = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").glob("*.md"))]
+        return [f"{INDEX}: no line names {name}" for name in names if self.page_of(name) not in self.sources]
+
+
+def write_versions(folder):
+    """The list of versions beside the one that was written, newest first; every page offers them."""
+    numbers = sorted((path.parent.name for path in folder.glob("*/search.js")), key=lambda name: [int(part) for part in re.findall(r"\d+", name)], reverse=True)
+    (folder / "versions.js").write_text(f"laminaVersions({json.dumps(numbers)});\n", encoding="utf-8")
 
 
 def main():
-    site = Site(sys.argv[1], pathlib.Path(sys.argv[2]))
+    versions = "--versions" in sys.argv
+    site = Site(sys.argv[1], pathlib.Path(sys.argv[2]), versions)
     site.write()
-    for problem in site.problems:
+    if versions:
+        write_versions(site.out.parent)
+    problems = [*site.problems, *site.unreached()]
+    for problem in problems:
         print("error:", problem, file=sys.stderr)
     print(f"{len(site.sources)} pages: {site.out / 'index.html'}")
-    return 1 if site.problems else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 
 #include "bench_data.h"
 #include "bench_factor.h"
@@ -147,8 +148,17 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
           {"seconds_per_60000_samples_max", result.most_seconds},
           {"samples_per_second", result.samples_per_second},
           {"gflops", result.gflops},
-          {"fma_peak_gflops", peak},
-          {"share_of_peak", result.gflops / peak}};
+          {"fma_peak_gflops", peak > 0 ? nlohmann::json(peak) : nullptr},
+          {"share_of_peak", peak > 0 ? nlohmann::json(result.gflops / peak) : nullptr}};
+}
+
+// What the threads, or the GPU, can do in multiply-adds of the type, GFLOP/s; 0 where it is not known: a GPU has other
+// units for what is rounded.
+double PeakOf(const TrainBenchmarkCase& work, const TrainBenchmarkResult& result) {
+  if (!result.on_device) {
+    return MeasureFmaPeak_gflops(work.dtype, result.threads);
+  }
+  return 2e-9 * MeasureDeviceSynapseLimit({Synapse::kDot, work.dtype, work.precision});
 }
 
 // Every network on every backend; throws where one of them cannot be measured, before any work.
@@ -192,11 +202,11 @@ void PrintHeading(const BenchTrainCommand& command, const std::string& hardware)
 }
 
 void PrintRow(const TrainBenchmarkCase& work, const TrainBenchmarkResult& result, double peak) {
-  Print("{:<18} {:>6} {:<8} {:>7} {:>14.4f} {:>17} {:>11} {:>9.1f} {:>7.1f} {:>9}\n", work.ShapeText(), work.batch,
+  Print("{:<18} {:>6} {:<8} {:>7} {:>14.4f} {:>17} {:>11} {:>9.1f} {:>7} {:>9}\n", work.ShapeText(), work.batch,
         work.backend, result.threads, result.median_seconds,
         fmt::format("({:.3f}-{:.3f})", result.least_seconds, result.most_seconds),
-        WithThousands(static_cast<int64_t>(result.samples_per_second)), result.gflops, 100 * result.gflops / peak,
-        result.verified ? "yes" : "WRONG");
+        WithThousands(static_cast<int64_t>(result.samples_per_second)), result.gflops,
+        peak > 0 ? fmt::format("{:.1f}", 100 * result.gflops / peak) : "-", result.verified ? "yes" : "WRONG");
   std::fflush(stdout);
 }
 
@@ -216,7 +226,7 @@ int RunBenchTrain(const BenchTrainCommand& command) {
   TrainBenchmarkOptions options = command.options;
   options.stop_requested = Interrupted;
   nlohmann::json rows = nlohmann::json::array();
-  std::map<int, double> peaks;  // by thread count
+  std::map<std::tuple<bool, int, Precision>, double> peaks;
   bool all_verified = true;
   for (const TrainBenchmarkCase& work : cases) {
     const TrainBenchmarkResult result = BenchmarkTraining(work, options);
@@ -225,8 +235,8 @@ int RunBenchTrain(const BenchTrainCommand& command) {
       return kExitInterrupted;
     }
     // Measured beside every row and the best kept: a limit is what the machine can do when nobody disturbs it.
-    double& peak = peaks[result.threads];
-    peak = std::max(peak, MeasureFmaPeak_gflops(work.dtype, result.threads));
+    double& peak = peaks[{result.on_device, result.threads, work.precision}];
+    peak = std::max(peak, PeakOf(work, result));
     all_verified = all_verified && result.verified;
     rows.push_back(ToJson(work, result, peak));
     if (text) {

@@ -69,6 +69,15 @@ class PreparedNetwork {
   virtual std::string Describe() const = 0;
 };
 
+/// Of a backend where precision exact is the fastest where PreparedNetwork is to be had: lower precision
+/// is computed layer by layer there.
+class SuitsWholeNetworks {
+ public:
+  virtual ~SuitsWholeNetworks() = default;
+  /// Whether PrepareNetwork() would take the network; arrays need not be there.
+  virtual Verdict SuitsWhole(const NetworkPlanRequest& request) const = 0;
+};
+
 /// Asks the backend for one step of `rows` samples of the order from `begin` on, without waiting for it.
 using StepFunction = std::function<void(int64_t begin, int64_t rows, const UpdateRule& rule)>;
 

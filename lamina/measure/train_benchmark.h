@@ -12,6 +12,7 @@ namespace lamina {
 
 struct TrainBenchmarkResult {
   std::string backend;  // as described by itself
+  bool on_device = false;
   int threads = 0;
   double largest_error = 0;  // of a parameter after one step, relative to the largest parameter (bf16: of its change,
                              // to the largest change); verified below `error_bound`

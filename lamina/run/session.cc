@@ -205,8 +205,10 @@ void TrainSession::ChooseBackend() {
   backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
                               &tuning_warning_);
   if (settings_.precision == kAutoText) {
+    const Techniques techniques = TechniquesOf(model_.network.layers(), settings_.members, options_.step);
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
-                                           !model_.preprocessor.targets().class_names().empty());
+                                           !model_.preprocessor.targets().class_names().empty(),
+                                           Accepts(Route::kWholeNetwork, techniques).ok);
     options_.step.precision = PrecisionFrom(settings_);
   }
 }

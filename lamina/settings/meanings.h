@@ -50,7 +50,7 @@ Precision PrecisionFrom(const TrainSettings& settings);
 /// What --precision auto is for a network on this machine: for classes of bf16 (whose accuracy it keeps; see
 /// docs/decisions/0020-precision-auto.md) and fast the first that the backend computes some layer faster with than
 /// exact, for numbers bf16x3 where it is.
-std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes);
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes, bool whole);
 
 /// By their names in settings. Throw Error(kInvalidArgument) naming the flag.
 MissingPolicy ParseMissing(const std::string& name);

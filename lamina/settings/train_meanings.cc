@@ -88,7 +88,16 @@ Precision PrecisionFrom(const TrainSettings& settings) {
   });
 }
 
-std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes) {
+std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes, bool whole) {
+  if (const auto* suits = dynamic_cast<const SuitsWholeNetworks*>(&backend); suits != nullptr && whole) {
+    NetworkPlanRequest request;
+    request.layers = network.layers();
+    request.dtype = network.dtype();
+    request.max_batch = batch;
+    if (suits->SuitsWhole(request)) {
+      return std::string(NameOf(Precision::kExact, kPrecisions));
+    }
+  }
   const auto is_faster = [&](Precision precision) {
     bool faster = false;
     for (const LayerSpec& layer : network.layers()) {

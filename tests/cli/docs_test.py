@@ -1,5 +1,6 @@
 """The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere, long sentences are found."""
 
+import json
 import os
 import re
 import shlex
@@ -108,6 +109,20 @@ class SiteTest(CliTest):
         self.assertGreater(links, 1000)
         for command in re.findall(r"(?m)^  ([a-z]+)  +[A-Z]", self.succeed("--help").out):
             self.assertTrue(os.path.exists(os.path.join(site, "commands", f"lamina-{command}.html")), command)
+        with open(os.path.join(site, "search.js"), encoding="utf-8") as file:
+            index = json.loads(file.read().removeprefix("laminaIndex(").rstrip().removesuffix(");"))
+        self.assertEqual({part[0] for part in index}, {os.path.relpath(page, site) for page in pages})
+        if shutil.which("node"):
+            program = "const {laminaFind} = require(process.argv[1]); const fs = require('fs'); const laminaIndex = (index) => " \
+                "console.log(laminaFind(index, 'TUNING profile')[0][0]); eval(fs.readFileSync(process.argv[2], 'utf8'))"
+            done = subprocess.run(["node", "-e", program, os.path.join(site, "site.js"), os.path.join(site, "search.js")], capture_output=True, text=True)
+            self.assertEqual((done.stdout, done.stderr), ("docs/file-formats.html\n", ""))
+
+
+class SettingsTest(CliTest):
+    def test_the_reference_is_what_the_program_says(self):
+        done = subprocess.run([os.path.join(SOURCE, "scripts", "settings_page"), PROGRAM, "--check"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 class ProseTest(CliTest):

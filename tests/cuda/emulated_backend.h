@@ -28,6 +28,15 @@ void SetLateQueues(unsigned lanes);
 /// Whether there is a stand-in for NCCL, as which version.
 void SetEmulatedNccl(bool available, const std::string& version = "emulated");
 
+/// What a kernel of one block, or of all its blocks together, may do wrong; each ends the program with a message.
+enum class Planted { kMisalignedStore, kMisalignedLoad, kMisalignedKeep, kCountWithoutFence, kFenceBeforeBarrier };
+void RunPlanted(Planted mistake);
+/// The error of a launch of so many threads, rows of the grid and bytes of shared memory; "" where it works.
+std::string ErrorOfLaunch(int threads, unsigned grid_rows, int64_t shared_bytes, unsigned together = 0);
+
+/// Rows of a panel of the library's product for `problem`, on the emulated GPU.
+int64_t PanelRowsOf(const std::string& problem);
+
 /// Every rate of backend/cuda/limits.h, of small work.
 std::vector<double> MeasureLimits();
 

@@ -53,6 +53,7 @@ struct Fiber {
   Position position;
   bool finished = false;
   bool at_barrier = false;
+  bool fenced = false;  // since its last barrier
   int shuffles = 0;
   std::vector<Copy> open;                       // not committed
   std::deque<std::vector<Copy>> groups;         // committed, not done
@@ -202,7 +203,7 @@ class Block {
     const dim3& size = position.block_size;
     position.thread = {index % size.x, index / size.x % size.y, index / (size.x * size.y)};
     fiber.position = position;
-    fiber.finished = fiber.at_barrier = false;
+    fiber.finished = fiber.at_barrier = fiber.fenced = false;
     fiber.shuffles = 0;
     fiber.open.clear();
     fiber.groups.clear();

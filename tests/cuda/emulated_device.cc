@@ -16,6 +16,11 @@ namespace {
 int64_t memory_of_new_bytes = kEmulatedMemory_bytes;
 int compute_of_new = kEmulatedCompute;
 
+// Limits of a launch (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+constexpr int kMostThreads = 1024;
+constexpr unsigned kMostRowsOfGrid = 65535;
+constexpr int64_t kHopperShared_bytes = 227 * 1024;  // of compute capability 9.0; others may have 99 KiB
+
 }  // namespace
 
 void SetEmulatedMemory(int64_t size_bytes) { memory_of_new_bytes = size_bytes; }
@@ -95,6 +100,24 @@ void Device::Synchronize() {
 void Device::Use() const noexcept {}
 
 void Device::AwaitOthers() { Synchronize(); }
+
+Verdict Device::AskTogether(const void*, int blocks, int threads, int64_t shared_bytes) noexcept {
+  if (blocks > facts_.multiprocessors || threads > kMostThreads || shared_bytes > facts_.shared_bytes) {
+    return Verdict::No(fmt::format("{} blocks of {} KiB that wait for each other", blocks, shared_bytes / 1024));
+  }
+  return Verdict::Yes();
+}
+
+bool Device::Takes(const char* name, const dim3& grid, int threads, int64_t shared_bytes, bool together) noexcept {
+  const int64_t most_bytes = !together && facts_.compute_major == 9 ? kHopperShared_bytes : facts_.shared_bytes;
+  if (threads > kMostThreads || grid.y > kMostRowsOfGrid || shared_bytes > most_bytes ||
+      (together && static_cast<int>(grid.x) > facts_.multiprocessors)) {
+    KeepError(fmt::format("kernel {} failed: {} x {} blocks of {} threads and {} bytes of shared memory", name, grid.x,
+                          grid.y, threads, shared_bytes));
+    return false;
+  }
+  return true;
+}
 
 void Device::Enqueue(std::function<void()> work) noexcept {
   if (state_->recording != nullptr) {

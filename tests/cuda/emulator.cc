@@ -33,6 +33,7 @@ void* SharedMemory() { return TheBlock().shared(); }
 
 void Barrier() {
   TheBlock().current().at_barrier = true;
+  TheBlock().current().fenced = false;
   TheBlock().Yield();
 }
 
@@ -49,6 +50,14 @@ uint64_t Shuffle(uint64_t value, int from) {
   }
   return value;
 }
+
+void RequireAligned(const void* address, size_t size_bytes) {
+  if (reinterpret_cast<uintptr_t>(address) % size_bytes != 0) {
+    Fail("a misaligned vector of " + std::to_string(size_bytes) + " bytes");
+  }
+}
+
+void Fence() { TheBlock().current().fenced = true; }
 
 void CopyAsync(void* to, const void* from, int bytes, int valid_bytes) {
   if (reinterpret_cast<uintptr_t>(to) % static_cast<uintptr_t>(bytes) != 0 ||
@@ -153,7 +162,13 @@ void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_byte
   }
 }
 
-unsigned CountUp(unsigned* counter) {
+void RequireFenced() {
+  if (!TheBlock().current().fenced) {
+    Fail("a count that others wait for, without a fence since the last barrier");
+  }
+}
+
+unsigned AddOne(unsigned* counter) {
   ++Block::progress;
   return (*counter)++;
 }

@@ -54,6 +54,11 @@ Exchanged<T> Exchange(const T& own) {
 }
 /// Ends the program: the kernel did what a GPU would not let it do.
 [[noreturn]] void Fail(const std::string& message);
+/// Fails where a GPU would: an address of some numbers at once that is not a multiple of their size.
+void RequireAligned(const void* address, size_t size_bytes);
+void Fence();
+/// Fails where this thread has had no fence since its last barrier.
+void RequireFenced();
 void CopyAsync(void* to, const void* from, int bytes, int valid_bytes);
 void CommitCopies();
 void WaitForCopies(int pending);
@@ -77,7 +82,7 @@ void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const
 
 /// The same with all blocks at once, so that they may wait for each other. Aborts where none can go on.
 void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);
-unsigned CountUp(unsigned* counter);
+unsigned AddOne(unsigned* counter);
 /// Lets the others go on; of a thread that waits for another block.
 void Pause();
 

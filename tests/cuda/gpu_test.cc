@@ -104,7 +104,9 @@ TEST(Cuda, EveryPassIsVerifiedWhereItsOperandsAre) {
   const std::unique_ptr<Backend> backend = CudaBackend();
   for (const char* text : {"l1-triangle(radius=9):f32:forward:33x41x100", "l1-identity:f32:input_gradient:33x41x100",
                            "l2-gaussian(radius=5):f64:weight_gradient:33x41x100", "dot-tanh:f32:forward:17x30x64",
-                           "dot-identity:f32:weight_gradient:17x30x64", "l1-identity:u8:forward:20x30x50"}) {
+                           "dot-identity:f32:weight_gradient:17x30x64", "l1-identity:u8:forward:20x30x50",
+                           "l1-identity:f16-fast:forward:40x48x64", "l1-identity:bf16-fast:forward:40x48x100",
+                           "l2-identity:f32-fast:forward:40x48x64"}) {
     PassRun run(Problem::Parse(text), *backend, 2);
     const PassVerdict verdict = run.Verify();
     EXPECT_TRUE(verdict.verified) << text << ": " << verdict.largest_error << " of " << verdict.error_bound;

@@ -42,14 +42,23 @@ TEST(CudaNetwork, OneBlockOfEveryDepth) {
 // Blocks that meet: even and uneven shares, groups of two and of one, rows that stay in shared memory and others.
 TEST(CudaNetwork, ManyBlocks) {
   for (const std::vector<int64_t>& shape :
-       std::vector<std::vector<int64_t>>{{40, 120, 3}, {41, 121, 5}, {600, 9, 4, 3}, {1028, 17, 2}}) {
+       std::vector<std::vector<int64_t>>{{40, 120, 3}, {41, 121, 5}, {600, 20, 4, 3}, {1028, 17, 2}}) {
     for (const bool bias : {true, false}) {
       CheckNetwork({Layers(shape, Synapse::kDot, "tanh", "sigmoid", bias), Loss::kMse, Sgd(), 12},
                    fmt::format("{}", fmt::join(shape, "-")), 3);
     }
   }
-  CheckNetwork({Layers({1028, 12, 2}, Synapse::kDot, "tanh", "identity"), Loss::kMse, Sgd(), 23}, "not all rows kept",
+  CheckNetwork({Layers({1028, 20, 2}, Synapse::kDot, "tanh", "identity"), Loss::kMse, Sgd(), 23}, "not all rows kept",
                3);
+}
+
+// From 32 rows on a warp adds up a parameter's gradient.
+TEST(CudaNetwork, ManyRowsInManyBlocks) {
+  for (const int64_t batch : {32, 64}) {
+    Work work{Layers({40, 120, 3}, Synapse::kDot, "tanh", "sigmoid"), Loss::kMse, Sgd(), batch};
+    work.rows = 150;
+    CheckNetwork(work, "many rows", 3);
+  }
 }
 
 TEST(CudaNetwork, EveryActivation) {

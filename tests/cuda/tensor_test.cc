@@ -41,7 +41,7 @@ constexpr Operands kF16{DType::kF16, Precision::kExact, 10};
 
 // Ragged and whole tiles of both sizes; aligned rows (k and outputs multiples of 4) and others.
 std::vector<conformance::Shape> TensorShapes() {
-  return {{1, 1, 1}, {17, 5, 33}, {64, 64, 16}, {130, 40, 20}, {40, 132, 72}, {8, 8, 600}};
+  return {{1, 1, 1}, {17, 5, 33}, {64, 64, 16}, {130, 40, 20}, {40, 132, 72}, {8, 8, 600}, {200, 300, 700}};
 }
 
 LayerPlanRequest RequestOf(const Operands& operands, const conformance::Shape& shape, bool training) {

@@ -9,6 +9,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/source_folder.h"
 
 namespace lamina::fuzz {
 namespace {
@@ -24,7 +25,7 @@ std::vector<std::filesystem::path> FilesIn(const std::filesystem::path& folder) 
   return files;
 }
 
-const std::filesystem::path kFolder = std::filesystem::path(LAMINA_SOURCE_DIR) / "tests" / "fuzz";
+const std::filesystem::path kFolder = std::filesystem::path(SourceFolder()) / "tests" / "fuzz";
 
 class FuzzReplay : public testing::TestWithParam<FuzzTarget> {};
 

@@ -68,6 +68,7 @@ void PicturesTest::HidePaths() {
     if (label->text().contains(here)) {
       label->setText(without(label->text()));
     }
+    QVERIFY2(!label->isVisible() || !label->text().contains(here.chopped(1)), qPrintable(label->text()));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "curves_view.h"
 #include "lamina/data/files/reader.h"
 #include "tests/gui/window_test.h"
+#include "tests/source_folder.h"
 #include "training_page.h"
 
 namespace lamina::gui {
@@ -38,8 +39,8 @@ void TablesTest::initTestCase() {
     QSKIP("there is no python3 to make the tables");
   }
   QProcess process;
-  process.start(python,
-                {QStringLiteral("-B"), QStringLiteral(LAMINA_SOURCE_DIR "/tests/first_hour/tables.py"), made_.path()});
+  process.start(python, {QStringLiteral("-B"), QString::fromStdString(SourceFolder() + "/tests/first_hour/tables.py"),
+                         made_.path()});
   QVERIFY(process.waitForFinished(kPatience_ms));
   QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
   QFile file(made_.filePath(QStringLiteral("tables.json")));

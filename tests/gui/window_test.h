@@ -12,6 +12,7 @@
 
 #include "main_window.h"
 #include "notice_bar.h"
+#include "tests/source_folder.h"
 
 namespace lamina::gui {
 
@@ -28,7 +29,7 @@ class WindowTest : public QObject {
     }
     return Path(name);
   }
-  static QString Digits() { return QStringLiteral(LAMINA_SOURCE_DIR "/data/digits.csv.gz"); }
+  static QString Digits() { return QString::fromStdString(SourceFolder() + "/data/digits.csv.gz"); }
 
   /// A shown window; the one before is closed without questions.
   MainWindow& NewWindow() {

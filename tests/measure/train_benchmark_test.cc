@@ -11,6 +11,7 @@
 #include "lamina/measure/issue_limit.h"
 #include "lamina/tune/pass_run.h"
 #include "tests/caught_error.h"
+#include "tests/source_folder.h"
 
 namespace lamina {
 namespace {
@@ -112,7 +113,7 @@ TEST(BenchmarkTraining, RefusesInputsThatDoNotFit) {
 }
 
 TEST(BenchmarkInputs, AreThoseThatTrainWouldTakeInF32) {
-  const std::shared_ptr<const Matrix> inputs = BenchmarkInputs(LAMINA_SOURCE_DIR "/data/digits.csv.gz");
+  const std::shared_ptr<const Matrix> inputs = BenchmarkInputs(SourceFolder() + "/data/digits.csv.gz");
   EXPECT_EQ(inputs->cols(), 64);
   EXPECT_EQ(inputs->dtype(), DType::kF32);
   EXPECT_GT(inputs->rows(), 1000);

@@ -48,7 +48,7 @@ std::vector<double> AnswersOf(const Network& network, const std::vector<double>&
 
 std::vector<double> RowOf(const Matrix& x, int64_t i) { return {x.Row<double>(i), x.Row<double>(i) + x.cols()}; }
 
-// Loss::kMse as docs/command-line.md has it: the mean over the rows of the squared errors' sum.
+// Loss::kMse as docs/training.md has it: the mean over the rows of the squared errors' sum.
 double LossOf(const Network& network, const Matrix& x, const Matrix& y) {
   double loss = 0;
   for (int64_t i = 0; i < x.rows(); ++i) {

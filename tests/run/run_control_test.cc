@@ -11,6 +11,7 @@
 #include "lamina/run/session.h"
 #include "tests/caught_error.h"
 #include "tests/nn/small_data.h"
+#include "tests/source_folder.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -20,7 +21,7 @@ using std::chrono::milliseconds;
 
 TrainSettings SmallSettings() {
   TrainSettings settings;
-  settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
+  settings.data = SourceFolder() + "/data/digits.csv.gz";
   settings.samples = 300;
   settings.recipe = "plain";
   settings.hidden = {16};

@@ -13,6 +13,7 @@
 #include "tests/caught_error.h"
 #include "tests/neuron/custom_activations.h"
 #include "tests/nn/small_data.h"
+#include "tests/source_folder.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -20,7 +21,7 @@ namespace {
 
 TrainSettings DigitSettings() {
   TrainSettings settings;
-  settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
+  settings.data = SourceFolder() + "/data/digits.csv.gz";
   settings.recipe = "plain";
   settings.hidden = {64};
   settings.epochs = 30;

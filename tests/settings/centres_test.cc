@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/run/session.h"
+#include "tests/source_folder.h"
 
 namespace lamina {
 namespace {
@@ -92,7 +93,7 @@ TEST(Centres, NetworksOfDistanceNeuronsLearnDigits) {
                                         {"l2-gaussian:128,dot-softmax:10", "k-means"}}) {
     TrainSettings settings;
     settings.centres = centres;
-    settings.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
+    settings.data = SourceFolder() + "/data/digits.csv.gz";
     settings.layers = layers;
     settings.learning_rate = 0.02;
     settings.epochs = 40;

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "lamina/base/error.h"
 #include "lamina/measure/train_benchmark.h"
+#include "tests/source_folder.h"
 
 namespace lamina {
 namespace {
@@ -16,7 +17,7 @@ MatrixOptions Tiny() {
   options.nets = {{64, 16, 10}};
   options.rows = {{64, 16, 10}};
   options.batches = {16};
-  options.data = LAMINA_SOURCE_DIR "/data/digits.csv.gz";
+  options.data = SourceFolder() + "/data/digits.csv.gz";
   options.threads = 2;
   options.rounds = 1;
   options.round_seconds = 1e-3;

@@ -12,6 +12,7 @@
 #include "lamina/measure/train_timer.h"
 #include "lamina/study/other_load.h"
 #include "tests/caught_error.h"
+#include "tests/source_folder.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -169,7 +170,7 @@ TEST(Paper2016, Data) {
   for (int64_t i = 0; i < 100; ++i) {
     EXPECT_EQ(random.train.targets.Row<float>(i)[random.train.labels[static_cast<size_t>(i)]], 1);
   }
-  const std::string digits = std::string(LAMINA_SOURCE_DIR) + "/data/digits.csv.gz";
+  const std::string digits = SourceFolder() + "/data/digits.csv.gz";
   EXPECT_EQ(CaughtError([&] { LoadPaper2016Data(digits, 10); }).code(), ErrorCode::kInvalidArgument);
 }
 

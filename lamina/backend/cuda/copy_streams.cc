@@ -12,10 +12,11 @@ namespace {
 
 class PinnedBuffer final : public Buffer {
  public:
-  explicit PinnedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
+  PinnedBuffer(const Device& device, int64_t size_bytes) : size_bytes_(size_bytes) {
     if (size_bytes == 0) {
       return;
     }
+    device.Use();
     if (cudaMallocHost(&data_, static_cast<size_t>(size_bytes)) != cudaSuccess) {
       cudaGetLastError();  // not sticky
       throw Error(ErrorCode::kResource,
@@ -76,35 +77,49 @@ class Queue {
   int64_t asked_ = 0;
 };
 
+// Any thread may ask for copies, with whatever GPU as its own: each call chooses this one.
 class CudaCopyStreams final : public CopyStreams {
  public:
-  explicit CudaCopyStreams(cudaStream_t work) : work_(work) {
+  explicit CudaCopyStreams(const Device& device) : device_(device), work_(static_cast<cudaStream_t>(device.stream())) {
     Require(cudaEventCreateWithFlags(&order_, cudaEventDisableTiming), "making an event");
   }
-  ~CudaCopyStreams() override { cudaEventDestroy(order_); }
+  ~CudaCopyStreams() override {
+    device_.Use();  // for the queues, too
+    cudaEventDestroy(order_);
+  }
   CudaCopyStreams(const CudaCopyStreams&) = delete;
   CudaCopyStreams& operator=(const CudaCopyStreams&) = delete;
 
   std::unique_ptr<Buffer> AllocatePinned(int64_t size_bytes) const override {
-    return std::make_unique<PinnedBuffer>(size_bytes);
+    return std::make_unique<PinnedBuffer>(device_, size_bytes);
   }
   int64_t StartUpload(void* to, const void* pinned, int64_t size_bytes) override {
+    device_.Use();
     return uploads_.Copy(to, pinned, size_bytes, cudaMemcpyHostToDevice);
   }
   int64_t StartDownload(void* pinned, const void* from, int64_t size_bytes) override {
+    device_.Use();
     return downloads_.Copy(pinned, from, size_bytes, cudaMemcpyDeviceToHost);
   }
-  void WaitForUpload(int64_t copy) override { uploads_.Wait(copy); }
-  void WaitForDownload(int64_t copy) override { downloads_.Wait(copy); }
+  void WaitForUpload(int64_t copy) override {
+    device_.Use();
+    uploads_.Wait(copy);
+  }
+  void WaitForDownload(int64_t copy) override {
+    device_.Use();
+    downloads_.Wait(copy);
+  }
   void WorkAfterUploads() override { Order(uploads_.stream(), work_); }
   void DownloadsAfterWork() override { Order(work_, downloads_.stream()); }
 
  private:
   void Order(cudaStream_t earlier, cudaStream_t later) {
+    device_.Use();
     Require(cudaEventRecord(order_, earlier), "ordering copies and work");
     Require(cudaStreamWaitEvent(later, order_, 0), "ordering copies and work");
   }
 
+  const Device& device_;
   cudaStream_t work_;
   cudaEvent_t order_ = nullptr;
   Queue uploads_;
@@ -115,7 +130,7 @@ class CudaCopyStreams final : public CopyStreams {
 
 std::unique_ptr<CopyStreams> Device::MakeCopyStreams() {
   Use();
-  return std::make_unique<CudaCopyStreams>(static_cast<cudaStream_t>(stream()));
+  return std::make_unique<CudaCopyStreams>(*this);
 }
 
 }  // namespace lamina::cuda

@@ -253,6 +253,7 @@ LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, cons
 
 void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept {
   State& state = *state_;
+  state.device.Use();
   const State::Plan& plan = state.PlanFor(a, b, product);
   if (!plan.ready) {
     return;

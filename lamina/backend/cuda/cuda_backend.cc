@@ -32,7 +32,7 @@ class DeviceBuffer final : public Buffer {
   int64_t size_bytes_;
 };
 
-class CudaBackend final : public Backend, public ReducesOnDevice {
+class CudaBackend final : public Backend, public ReducesOnDevice, public SuitsWholeNetworks {
  public:
   explicit CudaBackend(const BackendOptions& options)
       : options_(options),
@@ -122,6 +122,9 @@ class CudaBackend final : public Backend, public ReducesOnDevice {
       return nullptr;
     }
     return MakeCudaNetwork(request, device_, why);
+  }
+  Verdict SuitsWhole(const NetworkPlanRequest& request) const override {
+    return options_.kernel == "auto" ? CudaNetworkSuits(request, *device_) : Verdict::No("another kernel is named");
   }
   std::unique_ptr<RecordedSteps> MakeRecordedSteps() const override { return MakeCudaSteps(device_); }
 

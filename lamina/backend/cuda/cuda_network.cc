@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "lamina/backend/cuda/cuda_plan.h"
@@ -14,8 +15,8 @@
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 namespace {
 
-constexpr int64_t kVector = 4;             // elements of 16 bytes
-constexpr int64_t kNeuronStep = 4;         // of the neurons of a block
+constexpr int64_t kVector = 4;                     // elements of 16 bytes
+constexpr int64_t kNeuronStep = kNeuronsTogether;  // neurons of a block: a thread has the sums of so many anyway
 constexpr int64_t kMostWorkAlone = 32768;  // multiply-adds of a forward pass for which one block is not worth meeting
 constexpr int64_t kRowsOfParts = 16;       // rows from which on their gradient is worth two parts
 constexpr int64_t kMostStepsTogether = 4096;
@@ -115,6 +116,40 @@ int64_t Place(const NetworkPlanRequest& request, int64_t neurons, int64_t most_e
   const int64_t row = args.layers[0].weight_stride;
   args.kept_rows = static_cast<int>(std::clamp<int64_t>((most_elements - used) / std::max<int64_t>(1, row), 0, batch));
   return used + args.kept_rows * row;
+}
+
+// A network over the multiprocessors.
+struct Share {
+  NetworkArgs<float> args;
+  int blocks = 0;
+  int64_t shared_bytes = 0;  // of each
+};
+
+// Null where the kernel does not suit, `why` then holds the reason.
+std::optional<Share> ShareOut(const NetworkPlanRequest& request, Device& device, Verdict* why) {
+  *why = Computes(request);
+  if (!*why) {
+    return std::nullopt;
+  }
+  const LayerSpec& first = request.layers.front();
+  const int64_t most_bytes = device.facts().shared_bytes - kNetworkHead_bytes;
+  const int64_t most_elements = most_bytes / static_cast<int64_t>(sizeof(float));
+  const int64_t multiprocessors = std::max(1, device.facts().multiprocessors);
+  const int64_t shared_out = RoundUp(CeilDivide(first.outputs, multiprocessors), kNeuronStep);
+  const bool alone = first.weight_count() * request.max_batch <= kMostWorkAlone;
+  for (const int64_t neurons : {alone ? first.outputs : shared_out, shared_out}) {
+    Share share;
+    const int64_t elements = Place(request, neurons, most_elements, share.args);
+    if (elements <= most_elements) {
+      share.blocks = static_cast<int>(CeilDivide(first.outputs, neurons));
+      share.shared_bytes = kNetworkHead_bytes + elements * static_cast<int64_t>(sizeof(float));
+      *why = MayLaunchNetwork(device, first.synapse, share.blocks, share.shared_bytes);
+      return *why ? std::optional(share) : std::nullopt;
+    }
+    *why = Verdict::No(fmt::format("{} KiB a block are more than the {} KiB of shared memory that it can have",
+                                   elements * static_cast<int64_t>(sizeof(float)) / 1024, most_bytes / 1024));
+  }
+  return std::nullopt;
 }
 
 class CudaNetwork final : public PreparedNetwork {
@@ -218,30 +253,25 @@ class CudaNetwork final : public PreparedNetwork {
 
 }  // namespace
 
+Verdict CudaNetworkSuits(NetworkPlanRequest request, Device& device) {
+  float anywhere = 0;  // places are worked out for arrays that are there, whatever is in them
+  request.arrays.clear();
+  for (const LayerSpec& layer : request.layers) {
+    LayerArrays arrays;
+    arrays.weights.value = &anywhere;
+    arrays.bias.value = layer.bias ? &anywhere : nullptr;
+    request.arrays.push_back(arrays);
+  }
+  Verdict why;
+  ShareOut(request, device, &why);
+  return why;
+}
+
 std::unique_ptr<PreparedNetwork> MakeCudaNetwork(const NetworkPlanRequest& request,
                                                  const std::shared_ptr<Device>& device, Verdict* why) {
-  *why = Computes(request);
-  if (!*why) {
-    return nullptr;
-  }
-  const LayerSpec& first = request.layers.front();
-  const int64_t most_bytes = device->facts().shared_bytes - kNetworkHead_bytes;
-  const int64_t most_elements = most_bytes / static_cast<int64_t>(sizeof(float));
-  const int64_t multiprocessors = std::max(1, device->facts().multiprocessors);
-  const int64_t shared_out = RoundUp(CeilDivide(first.outputs, multiprocessors), kNeuronStep);
-  const bool alone = first.weight_count() * request.max_batch <= kMostWorkAlone;
-  for (const int64_t neurons : {alone ? first.outputs : shared_out, shared_out}) {
-    NetworkArgs<float> args;
-    const int64_t elements = Place(request, neurons, most_elements, args);
-    if (elements <= most_elements) {
-      *why = Verdict::Yes();
-      return std::make_unique<CudaNetwork>(request, device, args, static_cast<int>(CeilDivide(first.outputs, neurons)),
-                                           kNetworkHead_bytes + elements * static_cast<int64_t>(sizeof(float)));
-    }
-    *why = Verdict::No(fmt::format("{} KiB a block are more than the {} KiB of shared memory that it can have",
-                                   elements * static_cast<int64_t>(sizeof(float)) / 1024, most_bytes / 1024));
-  }
-  return nullptr;
+  const std::optional<Share> share = ShareOut(request, *device, why);
+  return share ? std::make_unique<CudaNetwork>(request, device, share->args, share->blocks, share->shared_bytes)
+               : nullptr;
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

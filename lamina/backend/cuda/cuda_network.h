@@ -8,6 +8,8 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
+/// Whether MakeCudaNetwork() would take the network; its arrays need not be there.
+Verdict CudaNetworkSuits(NetworkPlanRequest request, Device& device);
 /// The network's steps as one launch for many of them; null where it does not suit, `why` then holds the reason.
 std::unique_ptr<PreparedNetwork> MakeCudaNetwork(const NetworkPlanRequest& request,
                                                  const std::shared_ptr<Device>& device, Verdict* why);

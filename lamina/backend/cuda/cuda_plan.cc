@@ -61,8 +61,11 @@ constexpr int64_t kPanelStep = 128;  // rows of a library's tile
 
 int64_t PanelRows(const Extent& extent, DType dtype, int64_t cache_bytes) {
   const int64_t row_bytes = std::max<int64_t>(1, extent.cols * DTypeSize_bytes(OutputType(dtype)));
-  const int64_t rows = std::max(kPanelStep, cache_bytes / row_bytes / kPanelStep * kPanelStep);
-  return std::clamp<int64_t>(rows, 1, std::max<int64_t>(1, extent.rows));
+  const int64_t most = std::max(kPanelStep, cache_bytes / row_bytes / kPanelStep * kPanelStep);
+  // Even ones: a short last panel leaves multiprocessors without a tile.
+  const int64_t rows = std::max<int64_t>(1, extent.rows);
+  const int64_t even = CeilDivide(CeilDivide(rows, CeilDivide(rows, most)), kPanelStep) * kPanelStep;
+  return std::min(even, rows);
 }
 
 bool NeedsOwn(Synapse synapse, Pass pass) { return pass != Pass::kForward && IsDistance(synapse); }
@@ -85,7 +88,16 @@ struct CostedKernel {
 constexpr CostedKernel kTiles[] = {
     {ProductKernel::kLarge, 1.0}, {ProductKernel::kMedium, 1.05}, {ProductKernel::kSmall, 1.15}};
 constexpr CostedKernel kTensorTiles[] = {{ProductKernel::kTensor, 1.0}, {ProductKernel::kTensorSmall, 1.3}};
-constexpr CostedKernel kWgmmaTiles[] = {{ProductKernel::kWgmma, 1.0}, {ProductKernel::kWgmmaSmall, 1.1}};
+// A warp's products take about 1.6 times as long as those of a group of warps.
+constexpr CostedKernel kWgmmaTiles[] = {
+    {ProductKernel::kWgmma, 1.0}, {ProductKernel::kWgmmaSmall, 1.1}, {ProductKernel::kTensorSmall, 2.1}};
+
+// Parts of a sum where there are too few blocks for all multiprocessors.
+int64_t SplitsOf(const TileSides& sides, const Extent& extent, bool may_split, int64_t multiprocessors) {
+  const int64_t blocks = std::max<int64_t>(1, Blocks(sides, extent));
+  const int64_t wanted = may_split ? std::max<int64_t>(1, 2 * multiprocessors / blocks) : 1;
+  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, extent.depth / kShortestSplit));
+}
 
 // The tile that is done first where every multiprocessor computes one block after the other; a split sum where even
 // that leaves some without a block.
@@ -97,16 +109,16 @@ Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, b
   double least = std::numeric_limits<double>::max();
   for (const auto& [kernel, cost] : kernels) {
     const TileSides sides = SidesOf(kernel, problem.dtype, own);
-    const double time = static_cast<double>(CeilDivide(Blocks(sides, extent), all) * sides.rows * sides.cols) * cost;
+    const int64_t depth = DepthOf(extent, SplitsOf(sides, extent, may_split, all));
+    const int64_t splits = CeilDivide(std::max<int64_t>(1, extent.depth), depth);
+    const double time =
+        static_cast<double>(CeilDivide(Blocks(sides, extent) * splits, all) * sides.rows * sides.cols * depth) * cost;
     if (time < least) {
       least = time;
       choice.kernel = kernel;
+      choice.depth_per_split = depth;
     }
   }
-  const int64_t blocks = std::max<int64_t>(1, Blocks(SidesOf(choice.kernel, problem.dtype, own), extent));
-  const int64_t wanted = may_split ? std::max<int64_t>(1, 2 * all / blocks) : 1;
-  const int64_t splits = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, extent.depth / kShortestSplit));
-  choice.depth_per_split = DepthOf(extent, splits);
   return choice;
 }
 
@@ -186,12 +198,13 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
   const bool tensor = TensorSupports(problem) && (!is_named || IsTensor(named) || must_round);
   std::span<const CostedKernel> tiles = kTiles;
   if (tensor) {
-    tiles = wgmma ? kWgmmaTiles : kTensorTiles;
+    tiles = wgmma ? std::span<const CostedKernel>(kWgmmaTiles) : kTensorTiles;
+  }
+  const CostedKernel only[] = {{named, 1.0}};
+  if (is_named && IsTensor(named) == tensor) {
+    tiles = only;
   }
   Choice choice = Estimate(tiles, problem, may_split, device.facts().multiprocessors);
-  if (is_named && IsTensor(named) == tensor) {
-    choice.kernel = named;
-  }
   if (plan.depth > 0 && may_split) {  // of a profile, which may be of another problem
     choice.depth_per_split = DepthOf(extent, CeilDivide(extent.depth, plan.depth));
   }

@@ -21,6 +21,22 @@ constexpr double kLooks_seconds = 0.002;  // before a watched wait sleeps
 
 std::string VersionText(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
+// The first series of drivers that runs programs of this CUDA's major version (CUDA Compatibility, "Minor Version
+// Compatibility").
+std::string OldestDriver(int runtime) {
+  switch (runtime / 1000) {
+    case 12: return "525 or newer";
+    case 13: return "580 or newer";
+    default: return "one of CUDA " + VersionText(runtime);
+  }
+}
+
+// Gives a thread back the GPU that it had.
+struct ThreadsGpu {
+  int number;
+  ~ThreadsGpu() { cudaSetDevice(number); }
+};
+
 }  // namespace
 
 Verdict DeviceAvailable() {
@@ -33,8 +49,8 @@ Verdict DeviceAvailable() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
-    return Verdict::No(fmt::format("the NVIDIA driver supports CUDA {}, this lamina needs {} or newer",
-                                   VersionText(driver), VersionText(runtime)));
+    return Verdict::No(fmt::format("the NVIDIA driver supports CUDA {}, this lamina needs {} or newer: driver {}",
+                                   VersionText(driver), VersionText(runtime), OldestDriver(runtime)));
   }
   if (error != cudaSuccess && error != cudaErrorNoDevice) {
     return Verdict::No(fmt::format("CUDA: {} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
@@ -59,6 +75,7 @@ struct Device::State {
   bool synchronous = false;
   std::string kept;                             // the first failure since the last throw
   std::map<const void*, int64_t> shared_bytes;  // that kernels are allowed, where it is more than the default
+  cudaError_t AllowShared(const void* kernel, int64_t size_bytes) noexcept;
 };
 
 Device::Device(int number) : state_(std::make_unique<State>()) {
@@ -68,6 +85,9 @@ Device::Device(int number) : state_(std::make_unique<State>()) {
   int count = 1;
   Require(cudaGetDeviceCount(&count), "counting the GPUs");
   number_ = number % count;
+  int before = 0;
+  Require(cudaGetDevice(&before), "asking for the thread's GPU");
+  const ThreadsGpu restored{before};
   cudaDeviceProp properties;
   Require(cudaSetDevice(number_), "choosing the GPU");
   Require(cudaGetDeviceProperties(&properties, number_), "asking for the GPU's properties");
@@ -98,12 +118,9 @@ Device::~Device() {
   }
 }
 
-// A stream is of one device, and takes work only from threads whose device that is.
-void Device::Use() const noexcept {
-  if (number_ != 0) {
-    cudaSetDevice(number_);
-  }
-}
+// A stream is of one device, and takes work only from threads whose device that is. The thread may have chosen another
+// one since (PyTorch, a second Device); where nothing changes it takes some tens of ns.
+void Device::Use() const noexcept { cudaSetDevice(number_); }
 
 int64_t Device::FreeMemory_bytes() const {
   Use();
@@ -193,15 +210,43 @@ void Device::AwaitOthers() {
   Require(cudaDeviceSynchronize(), "work that others asked the GPU to do");
 }
 
+// A kernel may have more shared memory than the default only once it was allowed.
+cudaError_t Device::State::AllowShared(const void* kernel, int64_t size_bytes) noexcept {
+  int64_t& allowed = shared_bytes.try_emplace(kernel, kDefaultShared_bytes).first->second;
+  if (size_bytes <= allowed) {
+    return cudaSuccess;
+  }
+  allowed = size_bytes;
+  return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(size_bytes));
+}
+
+Verdict Device::AskTogether(const void* kernel, int blocks, int threads, int64_t shared_bytes) noexcept {
+  Use();
+  int may = 0;
+  if (cudaDeviceGetAttribute(&may, cudaDevAttrCooperativeLaunch, number_) != cudaSuccess || may == 0) {
+    cudaGetLastError();
+    return Verdict::No("this GPU does not launch blocks that wait for each other");
+  }
+  int resident = 0;
+  cudaError_t error = state_->AllowShared(kernel, shared_bytes);
+  if (error == cudaSuccess) {
+    error =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, static_cast<size_t>(shared_bytes));
+  }
+  if (error != cudaSuccess) {
+    cudaGetLastError();  // not sticky
+    return Verdict::No(fmt::format("blocks that wait for each other: {}", cudaGetErrorString(error)));
+  }
+  const int64_t most = int64_t{resident} * facts_.multiprocessors;
+  return most >= blocks ? Verdict::Yes()
+                        : Verdict::No(fmt::format(
+                              "{} blocks that wait for each other do not fit the GPU at once, {} do", blocks, most));
+}
+
 void Device::LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
                           void** parameters, bool together) noexcept {
   Use();
-  cudaError_t error = cudaSuccess;
-  if (int64_t& allowed = state_->shared_bytes.try_emplace(kernel, kDefaultShared_bytes).first->second;
-      shared_bytes > allowed) {
-    allowed = shared_bytes;
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-  }
+  cudaError_t error = state_->AllowShared(kernel, shared_bytes);
   if (error == cudaSuccess) {
     const dim3 block(static_cast<unsigned>(threads));
     const auto shared = static_cast<size_t>(shared_bytes);

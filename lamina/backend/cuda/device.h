@@ -72,6 +72,9 @@ class Device {
       return;
     }
 #if defined(LAMINA_CUDA_EMULATED)
+    if (!Takes(name, grid, threads, shared_bytes, /*together=*/false)) {
+      return;
+    }
     Enqueue([=] {
       emulator::Launch(name, grid, {static_cast<unsigned>(threads)}, shared_bytes, [&] { kernel(args...); });
     });
@@ -91,6 +94,9 @@ class Device {
   void LaunchTogether(const char* name, void (*kernel)(P...), dim3 grid, int threads, int64_t shared_bytes,
                       const A&... args) noexcept {
 #if defined(LAMINA_CUDA_EMULATED)
+    if (!Takes(name, grid, threads, shared_bytes, /*together=*/true)) {
+      return;
+    }
     Enqueue([=] {
       emulator::LaunchTogether(name, grid, {static_cast<unsigned>(threads)}, shared_bytes, [&] { kernel(args...); });
     });
@@ -104,6 +110,13 @@ class Device {
         },
         parameters);
 #endif
+  }
+
+  /// Whether LaunchTogether() may be asked for so many blocks; the reason otherwise (shared memory, a driver or a
+  /// service that refuses, more blocks than there are multiprocessors for).
+  template <class... P>
+  Verdict MayLaunchTogether(void (*kernel)(P...), int blocks, int threads, int64_t shared_bytes) noexcept {
+    return AskTogether(reinterpret_cast<const void*>(kernel), blocks, threads, shared_bytes);
   }
 
   /// The launches and copies inside `work` are recorded, not run; Run() then does all of them with one call. Throws
@@ -137,6 +150,11 @@ class Device {
  private:
   void LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
                     void** parameters, bool together = false) noexcept;
+  Verdict AskTogether(const void* kernel, int blocks, int threads, int64_t shared_bytes) noexcept;
+#if defined(LAMINA_CUDA_EMULATED)
+  // What a launch of a GPU would be refused for is kept as its error.
+  bool Takes(const char* name, const dim3& grid, int threads, int64_t shared_bytes, bool together) noexcept;
+#endif
   void ThrowKept();
 
   struct State;

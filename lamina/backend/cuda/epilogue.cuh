@@ -65,6 +65,7 @@ struct Rows {
     if constexpr (kCount == 1) {
       to[0] = *from;
     } else if (wide && count == kCount) {
+      RequireAligned<kCount>(from);
       const auto pack = *reinterpret_cast<const Pack<kCount>*>(from);
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
@@ -83,12 +84,7 @@ struct Rows {
     if constexpr (kCount == 1) {
       *to = from[0];
     } else if (wide && count == kCount) {
-      Pack<kCount> pack;
-#pragma unroll
-      for (int i = 0; i < kCount; ++i) {
-        pack.values[i] = from[i];
-      }
-      *reinterpret_cast<Pack<kCount>*>(to) = pack;
+      StoreGlobal(to, from);
     } else {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {

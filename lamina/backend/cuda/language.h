@@ -11,6 +11,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
@@ -63,6 +64,55 @@ __device__ inline uint32_t SharedAddress(const void* shared) {
 #endif
 }
 
+/// Whether `address` may be that of kCount numbers read or written at once; in the emulation alone it is asked.
+template <int kCount, class T>
+__device__ inline void RequireAligned([[maybe_unused]] const T* address) {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::RequireAligned(address, kCount * sizeof(T));
+#endif
+}
+
+/// kCount numbers to global memory aligned to all of them. Four of f32 in one store by name: the compiler takes a
+/// structure apart again.
+template <int kCount, class T>
+__device__ inline void StoreGlobal(T* to, const T (&from)[kCount]) {
+  RequireAligned<kCount>(to);
+#if !defined(LAMINA_CUDA_EMULATED)
+  if constexpr (kCount == 4 && std::is_same_v<T, float>) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(__cvta_generic_to_global(to)), "f"(from[0]),
+                 "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+    return;
+  }
+#endif
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    to[i] = from[i];
+  }
+}
+
+/// The same to shared memory, of two or four of f32.
+template <int kCount, class T>
+__device__ inline void StoreShared(T* to, const T (&from)[kCount]) {
+  RequireAligned<kCount>(to);
+#if !defined(LAMINA_CUDA_EMULATED)
+  if constexpr (kCount == 4 && std::is_same_v<T, float>) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(SharedAddress(to)), "f"(from[0]), "f"(from[1]),
+                 "f"(from[2]), "f"(from[3])
+                 : "memory");
+    return;
+  }
+  if constexpr (kCount == 2 && std::is_same_v<T, float>) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};\n" ::"r"(SharedAddress(to)), "f"(from[0]), "f"(from[1]) : "memory");
+    return;
+  }
+#endif
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    to[i] = from[i];
+  }
+}
+
 /// Starts copying kBytes (4, 8 or 16) to shared memory; the last kBytes - `valid_bytes` become zeros. Both are aligned
 /// to kBytes.
 template <int kBytes>
@@ -99,20 +149,32 @@ __device__ inline void WaitForCopies() {
 #endif
 }
 
-/// What this thread wrote is seen by all blocks before what it writes from here on.
+/// What this thread wrote, and what it knows by a barrier that others of its block wrote, is seen by all blocks before
+/// what it writes from here on; what others wrote before a count that it read is seen from here on.
 __device__ inline void Fence() {
-#if !defined(LAMINA_CUDA_EMULATED)
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::Fence();
+#else
   __threadfence();
 #endif
 }
 
-/// Adds 1 and returns what was there, for all blocks of a launch.
-__device__ inline unsigned CountUp(unsigned* counter) {
+/// Adds 1 and returns what was there, for all blocks of a launch; tells nobody anything.
+__device__ inline unsigned AddOne(unsigned* counter) {
 #if defined(LAMINA_CUDA_EMULATED)
-  return emulator::CountUp(counter);
+  return emulator::AddOne(counter);
 #else
   return atomicAdd(counter, 1U);
 #endif
+}
+
+/// The same of a counter that others wait for, by a thread that has passed a barrier of its block and then a Fence():
+/// PTX ISA, "Memory Consistency Model", release patterns.
+__device__ inline unsigned CountUp(unsigned* counter) {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::RequireFenced();
+#endif
+  return AddOne(counter);
 }
 
 /// Waits until another block has counted up to `least`; all blocks must be there at once (Device::LaunchTogether).

@@ -146,16 +146,7 @@ class NetworkBlock : NetworkBase<T> {
 
   template <int kVector>
   __device__ void Keep(int row, int k, const T (&values)[kVector]) {
-    T* to = shared_ + args_.kept + row * args_.layers[0].weight_stride + k;
-    struct alignas(kVector * sizeof(T)) Pack {
-      T values[kVector];
-    };
-    Pack pack;
-#pragma unroll
-    for (int v = 0; v < kVector; ++v) {
-      pack.values[v] = values[v];
-    }
-    *reinterpret_cast<Pack*>(to) = pack;
+    StoreShared(shared_ + args_.kept + row * args_.layers[0].weight_stride + k, values);
   }
 
   __device__ void FinishFirst(int row, int neuron, T sum) {

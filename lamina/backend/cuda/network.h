@@ -84,6 +84,8 @@ struct NetworkArgs {
 /// The places of shared memory begin behind this many bytes.
 inline constexpr int64_t kNetworkHead_bytes = 2560;
 
+/// Whether LaunchNetwork() may be called so.
+Verdict MayLaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes);
 /// `blocks` of them, at most one a multiprocessor; S is the synapse of the first layer.
 void LaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes, const NetworkArgs<float>& args);
 

@@ -195,14 +195,14 @@ class NetworkBase {
     const int behind = static_cast<int>(gridDim.x) - first;
     const int size = behind < args_.group_size ? behind : args_.group_size;
     const unsigned round = static_cast<unsigned>(step) + 1;
-    Fence();
     __syncthreads();
-    if (thread_ == 0) {
+    if (thread_ == 0) {  // for all threads of the block, which it has met
+      Fence();
       head_.last = CountUp(args_.counters + group) + 1 == round * static_cast<unsigned>(size) ? 1 : 0;
+      Fence();
     }
     __syncthreads();
     if (head_.last != 0) {
-      Fence();
       for (int n = kFour * thread_; n < count; n += kFour * kNetworkThreads) {
         T sums[kFour] = {};
         AddSlots(
@@ -212,16 +212,15 @@ class NetworkBase {
           GroupSlotOf(step, group)[n + i] = sums[i];
         }
       }
-      Fence();
       __syncthreads();
       if (thread_ == 0) {
+        Fence();
         CountUp(args_.counters + Groups());
       }
     }
     if (thread_ == 0) {
       WaitUntil(args_.counters + Groups(), round * static_cast<unsigned>(Groups()));
     }
-    Fence();
     __syncthreads();
   }
 

@@ -39,6 +39,7 @@ __device__ inline void LoadShared(E (&to)[kCount], const E* shared) {
   struct alignas(kCount * sizeof(E)) Pack {
     E values[kCount];
   };
+  RequireAligned<kCount>(shared);
   const Pack pack = *reinterpret_cast<const Pack*>(shared);
   for (int i = 0; i < kCount; ++i) {
     to[i] = pack.values[i];

@@ -85,6 +85,8 @@ template <class Term>
 struct TermOp {
   static constexpr bool kNeedsOwn = false;
   static constexpr bool kPairs = false;
+  template <class S>
+  static constexpr bool kByTotal = false;
   template <class E>
   static constexpr bool kPacked = PackedTerm<Term, E>::kExists;
   template <class S>
@@ -101,6 +103,8 @@ struct TermOp {
 struct PairOp {
   static constexpr bool kNeedsOwn = false;
   static constexpr bool kPairs = true;
+  template <class S>
+  static constexpr bool kByTotal = false;
   template <class E>
   static constexpr bool kPacked = false;
 };
@@ -111,11 +115,22 @@ template <class Term>
 struct SlopeOp {
   static constexpr bool kNeedsOwn = Term::kIsDistance;
   static constexpr bool kPairs = false;
+  template <class S>
+  static constexpr bool kByTotal = Slope<Term, S>::kByTotal;
   template <class E>
   static constexpr bool kPacked = false;
   template <class S>
   __device__ static S Add(S scale, S other, S own, S sum) {
     return Slope<Term, S>::Accumulate(scale, own, other, sum);
+  }
+  /// Of a tile that finishes its sums by the total of their scales.
+  template <class S>
+  __device__ static S AddSide(S scale, S other, S own, S sum) {
+    return Slope<Term, S>::AccumulateSide(scale, own, other, sum);
+  }
+  template <class S>
+  __device__ static S Finish(S sum, S total) {
+    return Slope<Term, S>::Finish(sum, total);
   }
 };
 

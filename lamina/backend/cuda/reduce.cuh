@@ -27,7 +27,7 @@ struct NearEpilogue {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
         if (i < count && (lists.largest ? sums[i] > limit : sums[i] < limit)) {
-          const int64_t at = row * lists.capacity + CountUp(lists.counts + row);
+          const int64_t at = row * lists.capacity + AddOne(lists.counts + row);
           lists.sums[at] = sums[i];
           lists.indices[at] = first_index + col + i;
         }

@@ -60,7 +60,8 @@ struct Fragment {
 };
 
 /// The tile of one block. Op has kNeedsOwn and Add(a, b, own, sum); kPacked<E>: AddPacked(a, b, sum) for words of
-/// bytes; kPairs: words of halves go through PairSum.
+/// bytes; kPairs: words of halves go through PairSum; kByTotal<S>: AddSide() instead of Add(), and Finish(sum, total of
+/// its row of A).
 template <class Op, class E, class S, class Shape, Contiguous kA, Contiguous kB>
 class Tile {
  public:
@@ -92,7 +93,8 @@ class Tile {
   __device__ void Compute() {
     LoadOwn();
     ForSlabs<SlabA, SlabB, kStages>(args_, first_row_, first_col_, shared_, [&](const E* a, int left) {
-      if constexpr (Op::template kPacked<E> || Op::kPairs) {
+      AddTotal(a, left < kDepth ? left : kDepth);
+      if constexpr (kWords) {
         AccumulateWords(a, left < kDepth ? left : kDepth);
       } else if (left >= kDepth) {
         Accumulate<true>(a, kDepth);
@@ -100,6 +102,7 @@ class Tile {
         Accumulate<false>(a, left);
       }
     });
+    FinishByTotals();
   }
 
   template <class Epilogue>
@@ -122,6 +125,39 @@ class Tile {
   }
 
  private:
+  static constexpr bool kWords = Op::template kPacked<E> || Op::kPairs;
+  static constexpr bool kByTotal = !kWords && Op::template kByTotal<S>;
+
+  // A thread each adds up a whole line of A: one register, where the totals of its own rows would be eight.
+  __device__ void AddTotal(const E* a, int count) {
+    if constexpr (kByTotal) {
+      if (const int line = static_cast<int>(threadIdx.x); line < Shape::kRows) {
+        for (int k = 0; k < count; ++k) {
+          total_ += ToNumber<S>(*SlabA::At(a, line, k));
+        }
+      }
+    }
+  }
+
+  __device__ void FinishByTotals() {
+    if constexpr (kByTotal) {
+      S* totals = reinterpret_cast<S*>(shared_);
+      if (static_cast<int>(threadIdx.x) < Shape::kRows) {
+        totals[threadIdx.x] = total_;
+      }
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < Shape::kThreadRows; ++i) {
+        const S total = totals[SlabA::Line(row_, i)];
+#pragma unroll
+        for (int j = 0; j < Shape::kThreadCols; ++j) {
+          sums_[i][j] = Op::Finish(sums_[i][j], total);
+        }
+      }
+      __syncthreads();
+    }
+  }
+
   __device__ void LoadOwn() {
 #pragma unroll
     for (int i = 0; i < Shape::kThreadRows; ++i) {
@@ -159,7 +195,11 @@ class Tile {
           for (int i = 0; i < Shape::kThreadRows; ++i) {
 #pragma unroll
             for (int j = 0; j < Shape::kThreadCols; ++j) {
-              sums_[i][j] = Op::Add(rows.values[i][v], cols.values[j][v], OwnAt(i, j), sums_[i][j]);
+              if constexpr (kByTotal) {
+                sums_[i][j] = Op::AddSide(rows.values[i][v], cols.values[j][v], OwnAt(i, j), sums_[i][j]);
+              } else {
+                sums_[i][j] = Op::Add(rows.values[i][v], cols.values[j][v], OwnAt(i, j), sums_[i][j]);
+              }
             }
           }
         }
@@ -169,24 +209,24 @@ class Tile {
 
   // Words that the sum ends within are filled with zeros, which add nothing.
   __device__ void AccumulateWords(const E* a, int count) {
-    constexpr int kWords = 4;  // of a load
-    constexpr int kStep = kWords * kWord_bytes / static_cast<int>(sizeof(E));
+    constexpr int kLoad = 4;  // words at once
+    constexpr int kStep = kLoad * kWord_bytes / static_cast<int>(sizeof(E));
     const E* b = a + SlabA::kSize;
     uint32_t pairs[Op::kPairs ? Shape::kThreadRows : 1][Op::kPairs ? Shape::kThreadCols : 1] = {};
 #pragma unroll 1
     for (int k = 0; k < count; k += kStep) {
-      uint32_t rows[Shape::kThreadRows][kWords];
-      uint32_t cols[Shape::kThreadCols][kWords];
+      uint32_t rows[Shape::kThreadRows][kLoad];
+      uint32_t cols[Shape::kThreadCols][kLoad];
 #pragma unroll
       for (int i = 0; i < Shape::kThreadRows; ++i) {
-        LoadShared<kWords>(rows[i], reinterpret_cast<const uint32_t*>(SlabA::At(a, SlabA::Line(row_, i), k)));
+        LoadShared<kLoad>(rows[i], reinterpret_cast<const uint32_t*>(SlabA::At(a, SlabA::Line(row_, i), k)));
       }
 #pragma unroll
       for (int j = 0; j < Shape::kThreadCols; ++j) {
-        LoadShared<kWords>(cols[j], reinterpret_cast<const uint32_t*>(SlabB::At(b, SlabB::Line(col_, j), k)));
+        LoadShared<kLoad>(cols[j], reinterpret_cast<const uint32_t*>(SlabB::At(b, SlabB::Line(col_, j), k)));
       }
 #pragma unroll
-      for (int v = 0; v < kWords; ++v) {
+      for (int v = 0; v < kLoad; ++v) {
 #pragma unroll
         for (int i = 0; i < Shape::kThreadRows; ++i) {
 #pragma unroll
@@ -200,7 +240,7 @@ class Tile {
         }
       }
       if constexpr (Op::kPairs) {
-        if ((k / kStep + 1) * kWords % PairSum<E>::kWords == 0 || k + kStep >= count) {
+        if ((k / kStep + 1) * kLoad % PairSum<E>::kWords == 0 || k + kStep >= count) {
           FinishPairs(pairs);
         }
       }
@@ -231,6 +271,7 @@ class Tile {
   int row_, col_;
   int64_t first_row_, first_col_;
   S sums_[Shape::kThreadRows][Shape::kThreadCols];
+  S total_ = S(0);  // of line threadIdx.x of A
   S own_[Op::kNeedsOwn ? Shape::kThreadRows : 1][Op::kNeedsOwn ? Shape::kThreadCols : 1];
 };
 

@@ -86,6 +86,7 @@ class Filler {
             }
           }
         }
+        RequireAligned<kPiece_bytes>(shared + Layout::Offset(line_ + i * kTurnLines + line, piece_));
         *reinterpret_cast<Words*>(shared + Layout::Offset(line_ + i * kTurnLines + line, piece_)) = words;
       }
     }
@@ -109,6 +110,7 @@ class Filler {
   // Halves become words at once: apart they would take twice the registers.
   __device__ __forceinline__ void FetchRow(Words (&to)[1], const E* from, int count) const {
     if (aligned_ && count == kPiece) {
+      RequireAligned<kPiece>(from);
       to[0] = *reinterpret_cast<const Words*>(from);
     } else {
 #pragma unroll
@@ -128,6 +130,7 @@ class Filler {
         struct alignas(kVector * sizeof(float)) Pack {
           float values[kVector];
         };
+        RequireAligned<kVector>(from + n);
         const Pack pack = *reinterpret_cast<const Pack*>(from + n);
 #pragma unroll
         for (int v = 0; v < kVector; ++v) {
@@ -203,9 +206,9 @@ class WgmmaTile {
       // While the other stage is multiplied.
       a.Put(shared_ + stage);
       b.Put(shared_ + stage + A::kSize_bytes);
+      PublishToProducts();  // waits for loads under way: before the next ones
       a.Fetch();
       b.Fetch();
-      PublishToProducts();
       WaitForProducts(sums);
       __syncthreads();
       BeginProducts(sums);
@@ -228,9 +231,8 @@ class WgmmaTile {
     const int row = static_cast<int>(threadIdx.x) / kWarp * 16 + lane / 4;
 #pragma unroll
     for (int n = 0; n < Shape::kCols / 2; n += 2) {
-      float* at = out + (row + n % 4 / 2 * 8) * kOutStride + n / 4 * 8 + 2 * (lane % 4);
-      at[0] = sums[n];
-      at[1] = sums[n + 1];
+      const float pair[2] = {sums[n], sums[n + 1]};
+      StoreShared(out + (row + n % 4 / 2 * 8) * kOutStride + n / 4 * 8 + 2 * (lane % 4), pair);
     }
     __syncthreads();
     StoreStaged<Shape::kCols, kOutStride>(args_, out, first_row_, first_col_, Shape::kRows, epilogue);

@@ -22,6 +22,7 @@
 #include "lamina/base/random.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
+#include "tests/source_folder.h"
 #include "tests/temporary_folder.h"
 
 extern char** environ;
@@ -32,7 +33,7 @@ namespace {
 class Server {
  public:
   Server(const std::string& folder, const std::string& log, const std::vector<std::string>& modes) {
-    std::vector<std::string> command{"python3", LAMINA_SOURCE_DIR "/tests/data/files/fetch_server.py", folder, log};
+    std::vector<std::string> command{"python3", SourceFolder() + "/tests/data/files/fetch_server.py", folder, log};
     command.insert(command.end(), modes.begin(), modes.end());
     std::vector<char*> arguments;
     for (std::string& each : command) {

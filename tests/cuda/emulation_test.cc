@@ -1,0 +1,53 @@
+// What the emulation of a GPU refuses, as a GPU would: vectors that are not aligned, counts that tell before the writes
+// that they tell of, launches beyond the limits.
+#include "gtest/gtest.h"
+#include "tests/cuda/emulated_backend.h"
+
+namespace lamina::cuda_emulated {
+namespace {
+
+class CudaEmulation : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Compiled()) {
+      GTEST_SKIP() << "no emulated GPU in this build";
+    }
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+  }
+};
+using CudaEmulationDeathTest = CudaEmulation;
+
+TEST_F(CudaEmulationDeathTest, SeesVectorsThatAreNotAligned) {
+  EXPECT_DEATH(RunPlanted(Planted::kMisalignedStore), "misaligned vector of 16 bytes");
+  EXPECT_DEATH(RunPlanted(Planted::kMisalignedLoad), "misaligned vector of 16 bytes");
+  EXPECT_DEATH(RunPlanted(Planted::kMisalignedKeep), "misaligned vector of 8 bytes");
+}
+
+TEST_F(CudaEmulationDeathTest, SeesCountsWithoutAFenceBehindTheBarrier) {
+  EXPECT_DEATH(RunPlanted(Planted::kCountWithoutFence), "without a fence since the last barrier");
+  EXPECT_DEATH(RunPlanted(Planted::kFenceBeforeBarrier), "without a fence since the last barrier");
+}
+
+TEST_F(CudaEmulation, RefusesLaunchesBeyondTheLimits) {
+  EXPECT_EQ(ErrorOfLaunch(256, 1, 227 * 1024), "");
+  EXPECT_NE(ErrorOfLaunch(256, 1, 227 * 1024 + 16).find("kernel none failed"), std::string::npos);
+  EXPECT_NE(ErrorOfLaunch(1025, 1, 0).find("1025 threads"), std::string::npos);
+  EXPECT_NE(ErrorOfLaunch(32, 65536, 0).find("65536 blocks"), std::string::npos);
+  EXPECT_EQ(ErrorOfLaunch(32, 1, 99 * 1024, 3), "");
+  EXPECT_NE(ErrorOfLaunch(32, 1, 99 * 1024 + 16, 3).find("shared memory"), std::string::npos);
+  EXPECT_NE(ErrorOfLaunch(32, 1, 0, 4).find("4 x 1 blocks"), std::string::npos);
+  SetEmulatedCompute(8);
+  EXPECT_NE(ErrorOfLaunch(256, 1, 100 * 1024).find("kernel none failed"), std::string::npos);
+  SetEmulatedCompute(kEmulatedCompute);
+}
+
+// 16 KiB of the cache are 512 rows of eight numbers.
+TEST_F(CudaEmulation, PanelsOfTheLibrarysProductAreEven) {
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:520x8x16"), 384) << "not 512, and 8 in the last one";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:512x8x16"), 512);
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:1030x8x16"), 384) << "not 512, 512 and 6";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:100x8x16"), 100);
+}
+
+}  // namespace
+}  // namespace lamina::cuda_emulated

@@ -1,0 +1,109 @@
+// Device and its copies on a stand-in for the CUDA runtime: whose GPU a thread has, what is asked of a driver before
+// work, and what is said where there is none to be had.
+#include "lamina/backend/cuda/device.h"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/backend/copy_streams.h"
+#include "tests/cuda/runtime/stand_in.h"
+
+namespace lamina::cuda {
+namespace {
+
+namespace stand_in = runtime_stand_in;
+
+void NoKernel(int) {}
+
+// Everything that a Device does, while the thread has another GPU.
+void UseAll(Device& device, int other) {
+  const auto with_other = [&](const auto& work) {
+    stand_in::ChooseGpu(other);
+    work();
+  };
+  std::vector<char> host(64);
+  void* memory = nullptr;
+  void* second = nullptr;
+  with_other([&] { memory = device.Allocate(64); });
+  with_other([&] { second = device.Allocate(64); });
+  with_other([&] { device.Upload(memory, host.data(), 64); });
+  with_other([&] { device.Copy(second, memory, 64); });
+  with_other([&] { device.Download(host.data(), second, 64); });
+  with_other([&] { device.Launch("none", &NoKernel, dim3{1, 1, 1}, 32, 0, 1); });
+  with_other([&] { device.LaunchTogether("none", &NoKernel, dim3{1, 1, 1}, 32, 100 * 1024, 1); });
+  with_other([&] { device.AwaitOthers(); });
+  std::unique_ptr<Device::Recording> recording;
+  with_other([&] { recording = device.Record([&] { device.Launch("none", &NoKernel, dim3{1, 1, 1}, 32, 0, 1); }); });
+  with_other([&] { recording->Run(); });
+  with_other([&] { device.Synchronize(); });
+  with_other([&] { device.Free(second); });
+  with_other([&] { device.Free(memory); });
+}
+
+TEST(CudaDevice, WorksWhateverGpuTheThreadHasChosen) {
+  const int before = stand_in::Calls();
+  for (const int number : {0, 1}) {
+    stand_in::ChooseGpu(1 - number);
+    Device device(number);
+    EXPECT_EQ(stand_in::CurrentGpu(), 1 - number) << "making a device left the thread another GPU";
+    UseAll(device, 1 - number);
+    stand_in::ChooseGpu(1 - number);
+  }
+  EXPECT_GT(stand_in::Calls(), before + 20);
+  EXPECT_EQ(stand_in::Mistakes(), std::vector<std::string>());
+}
+
+TEST(CudaDevice, CopiesAreAskedForByAnyThread) {
+  for (const int number : {0, 1}) {
+    Device device(number);
+    stand_in::ChooseGpu(1 - number);
+    const std::unique_ptr<CopyStreams> copies = device.MakeCopyStreams();
+    void* memory = device.Allocate(64);
+    const auto from_thread = [&](const auto& work) {
+      std::thread([&] {
+        stand_in::ChooseGpu(1 - number);
+        work();
+      }).join();
+    };
+    std::unique_ptr<Buffer> pinned;
+    int64_t upload = 0;
+    int64_t download = 0;
+    from_thread([&] { pinned = copies->AllocatePinned(64); });
+    from_thread([&] { upload = copies->StartUpload(memory, pinned->data(), 64); });
+    from_thread([&] { copies->WorkAfterUploads(); });
+    from_thread([&] { copies->DownloadsAfterWork(); });
+    from_thread([&] { download = copies->StartDownload(pinned->data(), memory, 64); });
+    from_thread([&] { copies->WaitForUpload(upload); });
+    from_thread([&] { copies->WaitForDownload(download); });
+    device.Free(memory);
+  }
+  EXPECT_EQ(stand_in::Mistakes(), std::vector<std::string>());
+}
+
+TEST(CudaDevice, AsksBeforeBlocksWaitForEachOther) {
+  Device device(0);
+  EXPECT_TRUE(device.MayLaunchTogether(&NoKernel, 4, 256, 100 * 1024));
+  EXPECT_NE(device.MayLaunchTogether(&NoKernel, 5, 256, 100 * 1024).reason.find("5 blocks"), std::string::npos);
+  stand_in::TheMachine().cooperative = false;
+  EXPECT_NE(device.MayLaunchTogether(&NoKernel, 1, 256, 0).reason.find("does not launch"), std::string::npos);
+  stand_in::TheMachine().cooperative = true;
+}
+
+TEST(CudaDevice, SaysWhichDriverIsNeeded) {
+  stand_in::TheMachine().driver = 12020;
+  const std::string reason = DeviceAvailable().reason;
+  stand_in::TheMachine().driver = 13000;
+  EXPECT_NE(reason.find("supports CUDA 12.2"), std::string::npos) << reason;
+  EXPECT_NE(reason.find(CUDART_VERSION / 1000 == 13 ? "driver 580 or newer" : "driver "), std::string::npos) << reason;
+}
+
+TEST(CudaDevice, SaysThatThereIsNone) {
+  stand_in::TheMachine().gpus = 0;
+  EXPECT_NE(DeviceAvailable().reason.find("no GPU"), std::string::npos);
+  stand_in::TheMachine().gpus = 2;
+}
+
+}  // namespace
+}  // namespace lamina::cuda

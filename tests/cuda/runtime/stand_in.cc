@@ -1,0 +1,184 @@
+// The functions that device.cc and copy_streams.cc call, as cuda_runtime_api.h declares them.
+#include "tests/cuda/runtime/stand_in.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+namespace lamina::runtime_stand_in {
+namespace {
+
+thread_local int current = 0;
+std::mutex mutex;
+std::vector<std::string> mistakes;
+std::atomic<int> calls = 0;
+
+// What a handle stands for: the GPU that was the thread's when it was made.
+struct Made {
+  int gpu;
+};
+
+template <class Handle>
+cudaError_t Make(Handle* handle) {
+  *handle = reinterpret_cast<Handle>(new Made{current});
+  return cudaSuccess;
+}
+template <class Handle>
+cudaError_t Drop(Handle handle) {
+  delete reinterpret_cast<Made*>(handle);
+  return cudaSuccess;
+}
+// A call that takes work for what `handle` is of.
+template <class Handle>
+cudaError_t Use(Handle handle, const char* function) {
+  ++calls;
+  const int gpu = reinterpret_cast<Made*>(handle)->gpu;
+  if (gpu != current) {
+    const std::lock_guard lock(mutex);
+    mistakes.push_back(fmt::format("{}: GPU {}, not {}", function, gpu, current));
+    return cudaErrorInvalidResourceHandle;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+Machine& TheMachine() {
+  static Machine machine;
+  return machine;
+}
+std::vector<std::string> Mistakes() {
+  const std::lock_guard lock(mutex);
+  return mistakes;
+}
+int CurrentGpu() { return current; }
+void ChooseGpu(int number) { current = number; }
+int Calls() { return calls; }
+
+}  // namespace lamina::runtime_stand_in
+
+using namespace lamina::runtime_stand_in;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = TheMachine().driver;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (TheMachine().driver < CUDART_VERSION / 1000 * 1000) {
+    return cudaErrorInsufficientDriver;
+  }
+  *count = TheMachine().gpus;
+  return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "an error"; }
+const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaErrorOther"; }
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  switch (attribute) {
+    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
+    case cudaDevAttrCooperativeLaunch: *value = TheMachine().cooperative ? 1 : 0; break;
+    default: *value = 0;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  if (device >= TheMachine().gpus) {
+    return cudaErrorInvalidDevice;
+  }
+  ChooseGpu(device);
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = CurrentGpu();
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  *properties = {};
+  std::snprintf(properties->name, sizeof(properties->name), "stand-in %d", device);
+  properties->major = 9;
+  properties->multiProcessorCount = 4;
+  properties->sharedMemPerBlockOptin = 227 * 1024;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, size_t) {
+  *blocks = TheMachine().resident;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** memory, size_t size) {
+  *memory = std::malloc(size);
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* memory) {
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t cudaMallocHost(void** memory, size_t size) { return cudaMalloc(memory, size); }
+cudaError_t cudaFreeHost(void* memory) { return cudaFree(memory); }
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  *free = *total = size_t{1} << 30;
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return Make(stream); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return Drop(stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return Use(stream, "cudaStreamSynchronize"); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return Use(stream, "cudaStreamQuery"); }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaMemsetAsync(void* memory, int value, size_t size, cudaStream_t stream) {
+  std::memset(memory, value, size);
+  return Use(stream, "cudaMemsetAsync");
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t size, cudaMemcpyKind, cudaStream_t stream) {
+  std::memcpy(to, from, size);
+  return Use(stream, "cudaMemcpyAsync");
+}
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t stream) {
+  return Use(stream, "cudaLaunchKernel");
+}
+cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t stream) {
+  return Use(stream, "cudaLaunchCooperativeKernel");
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return Make(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return Drop(event); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  const cudaError_t error = Use(event, "cudaEventRecord");
+  return error != cudaSuccess ? error : Use(stream, "cudaEventRecord");
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return Use(event, "cudaEventSynchronize"); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
+  return Use(stream, "cudaStreamWaitEvent");
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  return Use(stream, "cudaStreamBeginCapture");
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  Make(graph);
+  return Use(stream, "cudaStreamEndCapture");
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return Drop(graph); }
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t, unsigned long long) { return Make(ready); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return Drop(graph); }
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  const cudaError_t error = Use(graph, "cudaGraphLaunch");
+  return error != cudaSuccess ? error : Use(stream, "cudaGraphLaunch");
+}
+
+}  // extern "C"

@@ -1,0 +1,27 @@
+// A CUDA runtime without a GPU: device.cc and copy_streams.cc as they are, linked with functions that only keep the
+// rules of the real ones about which GPU a thread has chosen. Nothing is computed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lamina::runtime_stand_in {
+
+/// What the next calls find; set before a Device is made.
+struct Machine {
+  int gpus = 2;
+  int driver = 13000;       // what cudaDriverGetVersion tells
+  bool cooperative = true;  // launches of blocks that wait for each other
+  int resident = 1;         // blocks of a kernel a multiprocessor
+};
+Machine& TheMachine();
+
+/// Uses of a stream, an event or memory while another GPU was the thread's, each "FUNCTION: GPU 1, not 0".
+std::vector<std::string> Mistakes();
+/// Of the calling thread; as cudaGetDevice and cudaSetDevice.
+int CurrentGpu();
+void ChooseGpu(int number);
+/// Calls that did something to a GPU, so that a test knows that there were some.
+int Calls();
+
+}  // namespace lamina::runtime_stand_in
