@@ -19,8 +19,8 @@ typedef struct lamina_model lamina_model; /* NOLINT(modernize-use-using): C */
 /* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails; lamina_error() then says why. */
 lamina_model* lamina_load(const char* path);
 
-/* The same with weights kept in fewer bits, which one row reads sooner: "exact", "bf16", "f16" or "i8" (8 bits and a
- * scale for each neuron), rounded while loading; NULL is as the file keeps them. NULL also where they do not fit. */
+/* The same with weights in fewer bits, rounded while loading, which one row reads sooner. "exact", "bf16", "f16" or
+ * "i8" (8 bits and a scale for each neuron); NULL: as the file keeps them. Returns NULL also where they do not fit. */
 lamina_model* lamina_load_weights(const char* path, const char* weights);
 /* The same of the bytes of a model file, for example of one that is part of the program. They are copied. */
 lamina_model* lamina_load_memory(const void* bytes, int64_t size);
@@ -32,27 +32,27 @@ void lamina_free(lamina_model* model);
 
 /* Rows of texts: any model answers them, whatever its columns are. */
 
-/* Cells in a row: the columns that an answer needs, in the order of the training data; the target and columns that were
- * left out are none, and a derived column stands for those that it is made from. 0: the model has no raw rows. */
+/* Cells in a row: the columns that an answer needs, in the order of the training data. Targets and left-out columns are
+ * not among them; a derived column stands for those that it is made from. 0: the model has no raw rows. */
 int64_t lamina_columns(const lamina_model* model);
 /* Name of one of them, NULL out of range. Lives as long as the model. */
 const char* lamina_column_name(const lamina_model* model, int64_t column);
 /* What it holds: "number", "date" or "text" (words, categories, "true" and "false"). NULL out of range. */
 const char* lamina_column_kind(const lamina_model* model, int64_t column);
 
-/* What a column of text may hold: how many words training knew (0 for numbers, dates and free text), and one of them,
- * NULL out of range. Lives as long as the model. */
+/* What a column of text may hold: the number of words that training knew (0 for numbers, dates and free text), and one
+ * of them. NULL out of range. Lives as long as the model. */
 int64_t lamina_column_choices(const lamina_model* model, int64_t column);
 const char* lamina_column_choice(const lamina_model* model, int64_t column, int64_t choice);
 /* The least and the greatest number of the training rows, of dates in days since 1970-01-01. Returns 0, or 1 where the
  * model does not know them: then both are left alone. */
 int lamina_column_range(const lamina_model* model, int64_t column, double* low, double* high);
 
-/* Answers `rows` rows of cells (rows x columns, one after the other) as `lamina predict` answers a CSV file of them:
- * numbers, dates, units and marks of missing values may be written in every way that it reads; NULL and "" are missing.
- * `outputs` (rows x outputs) as of lamina_predict; NaN in a row that misses a value which the model does not fill in,
- * where it leaves such rows out. Returns 0, and lamina_notes() has what is to be known of the answers; otherwise
- * lamina_error() names the column, the row and the value, and no row is answered. Allocates memory. */
+/* Answers `rows` rows of cells (rows x columns, one after the other) as `lamina predict` answers a CSV file of them.
+ * Numbers, dates, units and marks of missing values may be written in every way that it reads; NULL and "" are missing.
+ * `outputs` (rows x outputs) are those of lamina_predict. They are NaN for a row that misses a value which the model
+ * does not fill in. Returns 0, and lamina_notes() has notes on the answers. Otherwise lamina_error() names column, row
+ * and value, and no row is answered. Allocates memory. */
 int lamina_predict_text(const lamina_model* model, const char* const* cells, int64_t rows, double* outputs);
 
 /* What `lamina predict` says beside its answers, of this thread's last lamina_predict_text: a line each of values that
@@ -70,8 +70,8 @@ const char* lamina_input_name(const lamina_model* model, int64_t input);
 
 /* Numbers in an answer: one for each target, or for each class (two classes may share one output). */
 int64_t lamina_outputs(const lamina_model* model);
-/* What a number of an answer is of: a target ("price", "price q0.1") or a class; the only one of two classes is of the
- * second. NULL out of range. Lives as long as the model. */
+/* What a number of an answer is of: a target ("price", "price q0.1") or a class. A single number for two classes is of
+ * the second. NULL out of range. Lives as long as the model. */
 const char* lamina_output_name(const lamina_model* model, int64_t output);
 
 /* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
@@ -88,8 +88,8 @@ const char* lamina_class_name(const lamina_model* model, int64_t index);
 /* The class that one row of outputs means, -1 for regression and where one of them is a NaN. */
 int64_t lamina_class_of(const lamina_model* model, const double* outputs);
 
-/* The bounds within which the true values lie with the probability that the model was trained for (--intervals), around
- * one row of outputs; all three have as many numbers as it. Returns 0; 1 where the model has no intervals. */
+/* The bounds around one row of outputs that hold the true values with the probability of the training (--intervals).
+ * All three have equally many numbers. Returns 0; 1 where the model has no intervals. */
 int lamina_interval(const lamina_model* model, const double* outputs, double* lower, double* upper);
 
 /* What went wrong in the last call of this thread that failed: one sentence, never NULL; lives until the thread's next

@@ -1,6 +1,6 @@
 """What other libraries offer for the layers that layer_cpu races.
 
-Each function gets a layer (L1, L2, tanh(dot)), the samples, the weights and the number of threads, and yields its peers.
+Each function gets a layer (L1, L2, tanh(dot)), samples, weights and the number of threads, and yields its peers.
 """
 import contextlib
 import math
@@ -37,7 +37,7 @@ def silence():
 
 
 def wrong(layer, x, w, result, whole):
-    """What is wrong with the result for the samples x, or nothing. `whole`: lamina's result for these or more, if there is one."""
+    """What is wrong with the result for the samples x, or nothing. `whole`: lamina's result for these or more."""
     import numpy
     rows = len(x)
     if result.shape != (rows, len(w)):
@@ -107,7 +107,7 @@ def faiss_peers(layer, x, w, threads):
 
 
 def numba_peers(layer, x, w, threads):
-    """A loop as one would write it today, and hidden_rbf and hidden_mul of the 2017 paper (section II.B): features x samples."""
+    """A loop as one would write it today; hidden_rbf and hidden_mul of the 2017 paper (II.B): features x samples."""
     import numba
     import numpy
     numba.set_num_threads(threads)

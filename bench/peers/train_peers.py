@@ -27,7 +27,7 @@ class NotInstalled(Exception):
 
 @dataclass
 class Training:
-    """A peer ready to train: what one step does, how many rows it takes, and what its accuracy is after some training."""
+    """A peer ready to train: what one step does, how many rows it takes, and its accuracy after some training."""
     description: str
     step: Callable
     rows: int
@@ -242,7 +242,7 @@ def numpy_peer(settings, request):
 
 
 def libxsmm_times(settings, request):
-    """libxsmm-dnn's own benchmark of an MLP (tests/mlp/mlp_example.c, installed as xsmm_dnn_mlp): ReLU, random numbers."""
+    """libxsmm-dnn's own benchmark of an MLP (tests/mlp/mlp_example.c, installed as xsmm_dnn_mlp): ReLU, random data."""
     program = os.environ.get("LIBXSMM_DNN_MLP") or shutil.which("xsmm_dnn_mlp")
     if not program:
         raise NotInstalled("its program xsmm_dnn_mlp is not on the PATH, and LIBXSMM_DNN_MLP does not name it")

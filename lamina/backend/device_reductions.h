@@ -1,5 +1,5 @@
-// Products whose results are reduced while they are computed, and stay where they are computed: the counterpart of
-// reductions.h for backends in a memory of their own.
+// Products whose results are reduced while they are computed, and stay there. The counterpart of reductions.h for
+// backends in a memory of their own.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ class NearestLists {
   /// Rows that may be near, at most the layer's outputs; `first_index`, which ascends from call to call, is that of the
   /// first.
   virtual void Add(ConstMatrixView y, int64_t first_index) = 0;
-  /// The k nearest of each row of x in order, of equally near ones that of the lower index first: indices i64, sums as
-  /// they are (of l2 the distance squared) of x's type, both rows × k and dense. Where fewer were finite, the index is
-  /// kNone.
+  /// The k nearest of each row of x in order; of equally near ones, the lower
+  /// index first. Indices are i64, sums of x's type (l2: the distance squared),
+  /// both rows × k and dense. Where fewer were finite, the index is kNone.
   virtual void Finish(MatrixView indices, MatrixView sums) = 0;
 
   static constexpr int64_t kNone = -1;

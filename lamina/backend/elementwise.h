@@ -45,8 +45,8 @@ struct NormalizationArrays {
   void* variance = nullptr;
 };
 
-/// A normalized layer of a training step, after z = V x: z becomes (z - mean) / √(variance + ε) by the statistics of
-/// the batch in each column, y = γ z + β, a = activation(y). A batch of one row takes the running statistics.
+/// A normalized layer of a training step, after z = V x. By each column's statistics in the batch, z becomes (z - mean)
+/// / √(variance + ε), then y = γ z + β and a = activation(y). A batch of one row takes the running statistics.
 struct NormalizeForwardArgs {
   MatrixView z;  // batch × outputs
   NormalizationArrays arrays;
@@ -99,8 +99,8 @@ class Elementwise {
   virtual void MixRows(double share, MatrixView rows) const noexcept = 0;
   /// Takes the memory that DropoutMask() needs. Throws Error where there is none.
   virtual void PrepareDropout() const {}
-  /// After PrepareDropout(): 0 for the share `dropout` of the elements and 1 / (1 - dropout) for the others, by
-  /// Random(seed, stream): two elements a number, each by 32 of its bits. The same mask on every backend.
+  /// After PrepareDropout(): 0 for the share `dropout` of the elements and 1 / (1 - dropout) for the others.
+  /// Random(seed, stream) decides, two elements a number, 32 bits each. The same mask on every backend.
   virtual void DropoutMask(double dropout, uint64_t seed, uint64_t stream, MatrixView mask) const noexcept = 0;
   /// gradient = 0 where the parameter is 0; both of one shape.
   virtual void KeepZeros(ConstMatrixView parameters, MatrixView gradient) const noexcept = 0;
@@ -109,8 +109,8 @@ class Elementwise {
   virtual void RadiusBackward(const RadiusBackwardArgs& args) const noexcept = 0;
   virtual void NormalizeForward(const NormalizeForwardArgs& args) const noexcept = 0;
   virtual void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept = 0;
-  /// The layer that answers as a normalized one does by its running statistics: weights (outputs × inputs) become
-  /// diag(γ / √(variance + ε)) times themselves, `bias` (outputs) becomes β - γ mean / √(variance + ε).
+  /// The layer that answers as a normalized one does by its running statistics. weights (outputs × inputs) become
+  /// diag(γ / √(variance + ε)) times themselves; `bias` (outputs) becomes β - γ mean / √(variance + ε).
   virtual void FoldNormalization(const NormalizationArrays& arrays, MatrixView weights, void* bias) const noexcept = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// Whose threads compute: those of base/team.h, or OpenMP's where a library that uses them works in turn with ours (two
-/// kinds would take the cores from each other while they wait).
+/// Whose threads compute: those of base/team.h, or OpenMP's where a library that uses them alternates with ours. Two
+/// kinds would take the cores from each other while they wait.
 enum class HostThreads { kTeam, kOpenMP };
 
 struct HostParts {

@@ -10,7 +10,7 @@
 namespace lamina {
 
 /// Every field may be left to the backend's own estimate (empty or 0). A plan changes speed and the order of sums,
-/// never what is computed; a backend takes what it can of a plan and ignores the rest.
+/// never what is computed. A backend takes what it can of a plan and ignores the rest.
 struct Plan {
   std::string kernel;        // of backend cpu: "tile", "dots" (few samples or outputs), "amx"
   int64_t tile_rows = 0;     // register tile: broadcast values ...

@@ -1,5 +1,5 @@
-// Operands in whatever memory for a backend: a device gets copies of the host's and gives results back, and computes in
-// place what is in its own memory.
+// Operands in any memory for a backend. A device gets copies of the host's and gives results back; it computes in place
+// what is in its own memory.
 #pragma once
 
 #include <cstddef>

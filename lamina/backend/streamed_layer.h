@@ -12,9 +12,9 @@
 
 namespace lamina {
 
-/// Forward passes over rows of large host matrices. In host memory every call computes at once. On a device there are
-/// two of everything (weights, samples, outputs, and pinned host memory for them): while it computes a piece, the next
-/// one is copied to it and the last one from it.
+/// Forward passes over rows of large host matrices. In host memory every call computes at once. A device has two of
+/// everything: weights, samples, outputs, and pinned host memory for them. While it computes a piece, the next one is
+/// copied to it and the last one from it.
 class StreamedLayer {
  public:
   /// No piece may be larger than `request` in samples or outputs. `backend` must outlive it where it computes on a
@@ -23,8 +23,8 @@ class StreamedLayer {
   ~StreamedLayer();
 
   /// Asks for outputs args.a (and no others) of args.x, weights and bias. `same_weights`: those of the last call,
-  /// unchanged. `done` is called as soon as the outputs are in place: in this call, or in a later one or Finish(); the
-  /// host's memory must stay until then. The calls of `done` are in the order of the pieces.
+  /// unchanged. `done` is called as soon as the outputs are in place, in this call, a later one or Finish(). Until then
+  /// the host's memory must stay. The calls of `done` are in the order of the pieces.
   void Forward(const ForwardArgs& args, bool same_weights, std::function<void()> done);
   /// Waits for all that was asked for.
   void Finish();

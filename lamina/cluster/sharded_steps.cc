@@ -1,4 +1,4 @@
-// Gradients of shards, their sum by slices, and the step.
+// A step over ranks: gradients of this rank's shards, their sum over all ranks (RankSum), then the executor's update.
 #include "lamina/cluster/sharded_steps.h"
 
 #include <algorithm>

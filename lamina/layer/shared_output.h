@@ -9,9 +9,9 @@
 
 namespace lamina {
 
-/// The output of a layer over ranks: the first rank makes a part of OUT (CreatePart), each writes its rows there, and
-/// it becomes OUT when all have. A rank's rows are kept in memory until they are written, so that file systems of
-/// networks, where ranks would overwrite one another's pages, serve as well.
+/// The output of a layer over ranks. The first rank makes a part of OUT (CreatePart), each writes its rows there, and
+/// it becomes OUT when all have. A rank's rows stay in memory until they are written. Network file systems, where ranks
+/// would overwrite one another's pages, so serve as well.
 class SharedOutput {
  public:
   /// Collective. Rows [begin, begin + rows) of all × cols are this rank's. Throws Error(kIo), also where the disk has

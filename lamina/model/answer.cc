@@ -1,4 +1,4 @@
-// Derive, encode, compute, compare.
+// Answers a table: derives its columns, encodes the rows, runs the network, and compares with targets where they are.
 #include "lamina/model/answer.h"
 
 #include <fmt/format.h>

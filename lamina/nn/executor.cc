@@ -1,4 +1,4 @@
-// Forward and backward over the stages; parameters in and out, and their update once all gradients are there.
+// A step: stages forward, loss, stages backward, then the update. Stages compute; executor_steps.cc picks the route.
 #include "lamina/nn/executor.h"
 
 #include <algorithm>

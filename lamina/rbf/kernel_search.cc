@@ -1,4 +1,4 @@
-// Rounds of column weights for each kind of kernel, and in a round scales and ridges, each judged by one factorization.
+// In rounds, every kernel tries scales and ridges, one factorization each, then takes column weights from the best.
 #include "lamina/rbf/kernel_search.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Pause and stop, as two flags that the training thread waits on.
+// Pause and stop: callers set two flags; after each step the training thread waits or ends by them.
 #include "lamina/run/run_control.h"
 
 namespace lamina {

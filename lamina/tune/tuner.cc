@@ -1,4 +1,4 @@
-// Measured search over a backend's candidates.
+// Searches plans by measuring: PassRun checks and times each of the backend's candidates; a faster one must win twice.
 #include "lamina/tune/tuner.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-"""Networks of PyTorch: which of its modules the library computes, by name. What is not translated exactly is refused."""
+"""Networks of PyTorch: which of its modules the library computes, by name. Nothing is translated inexactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile names of columns and classes, and the process's locale: nothing steers a terminal, nothing changes an answer."""
+"""Hostile names of columns and classes, and the process's locale: no terminal is steered, no answer changes."""
 
 import os
 import shutil

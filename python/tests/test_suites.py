@@ -1,4 +1,4 @@
-"""The tests of scikit-learn and SciPy themselves, run against lamina: `bench/peers/suites` and its list of what fails."""
+"""The tests of scikit-learn and SciPy, run against lamina: `bench/peers/suites` and its list of what fails."""
 
 import pathlib
 import re

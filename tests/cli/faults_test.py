@@ -1,5 +1,5 @@
-"""Every system call on files fails once, in turn, and so do allocations and what the system allows: the old file or the new one stays,
-whole, the error names the file, and the next run works. The faults come from tests/faults/fail_calls.c, preloaded."""
+"""Every system call on files fails once, in turn, as do allocations and system limits. The old file or the new one
+stays, whole; the error names the file; the next run works. tests/faults/fail_calls.c makes the faults."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Missing and unseen values of rows to predict: what the model does with them, and what --missing and --unseen change."""
+"""Missing and unseen values of rows to predict: what the model does with them, and what --missing and --unseen do."""
 
 import csv
 import unittest

@@ -1,4 +1,4 @@
-"""Training without epochs (--method), from a model on (--start-from), neighbours and centres: results, files, refusals."""
+"""Training without epochs (--method) or from a model (--start-from), neighbors and centers: results and refusals."""
 
 import json
 import math

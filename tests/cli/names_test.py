@@ -1,4 +1,4 @@
-"""Hostile names of columns, classes and files: shown as text by every command, in every output, and steering nothing."""
+"""Hostile names of columns, classes and files: every command shows them as text in every output; they steer nothing."""
 
 import csv
 import html.parser

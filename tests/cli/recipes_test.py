@@ -1,4 +1,4 @@
-"""The commands of docs/recipes: every one is accepted, and with the real data the quick ones give what the page says."""
+"""The commands of docs/recipes: all are accepted, and with the real data the quick ones give what the page says."""
 
 import glob
 import json

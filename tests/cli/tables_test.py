@@ -1,4 +1,4 @@
-"""Training on CSV tables of every kind: values and classes, text, dates, missing values, weights, parts; IDX and stocks."""
+"""Training on CSV tables of every kind: values, classes, text, dates, gaps, weights, parts; also IDX and stocks."""
 
 import csv
 import io

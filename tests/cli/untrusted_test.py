@@ -25,7 +25,7 @@ class UntrustedTest(CliTest):
         self.write("victim", MINE)
 
     def rewritten(self, name, target, change):
-        """A copy of a safetensors file whose settings `change` has changed, without a checksum, as a stranger makes it."""
+        """A copy of a safetensors file with settings that `change` has changed, without a checksum, as strangers do."""
         content = self.read(name, "rb")
         (length,) = struct.unpack("<Q", content[:8])
         header = json.loads(content[8 : 8 + length])

@@ -24,8 +24,8 @@ class RowLayer {
   /// For Forward(), 64-byte aligned.
   int64_t scratch_bytes() const { return scratch_.all; }
   /// a (outputs) = activation(synapse(x) + bias) of x (inputs), on the calling thread. Allocates nothing and takes no
-  /// lock. Weights of inputs that are zero are not read where they are many: the same sum but for terms of 0, and an
-  /// infinite weight times such a 0 is left out instead of making the sum NaN.
+  /// lock. Where many inputs are zero, their weights are not read. The sum lacks only terms of 0: an infinite weight
+  /// times such a 0 does not make it NaN.
   void Forward(const void* x, void* a, void* scratch) const noexcept;
 
  private:

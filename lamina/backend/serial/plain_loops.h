@@ -1,6 +1,6 @@
-// The textbook loops of a layer over a range of samples (2016 paper, Algorithms 4 and 5), shared by the backends
-// "serial" (all samples) and "threads" (a shard each). Deliberately without blocking or vector intrinsics. S is a
-// synapse of formulas.inc.
+// The textbook loops of a layer over a range of samples (2016 paper, Algorithms 4 and 5). Backends "serial" (all
+// samples) and "threads" (a shard each) share them. Deliberately without blocking or vector intrinsics. S is a synapse
+// of formulas.inc.
 #pragma once
 
 #include <cstdint>

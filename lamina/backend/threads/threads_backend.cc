@@ -1,5 +1,5 @@
-// Backend "threads": each thread takes a shard of the minibatch and computes its own partial gradient over the plain
-// loops; the partial gradients are then summed in thread order, so the result depends on the thread count only.
+// Backend "threads": each thread computes the partial gradient of a shard of the minibatch by the plain loops. Partial
+// gradients are then summed in thread order, so the result depends on the thread count only.
 #include "lamina/backend/threads/threads_backend.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Fitting a table: the roles of its columns, and what both encoders share.
+// Fits a table: finds the roles of its columns, then fits inputs and targets (column_fit). Encoders share the rest.
 #include "lamina/data/encode/preprocessor.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The CSV reader: checks the text, makes it UTF-8 with plain line ends, and finds the separator.
+// The CSV reader: checks the text, makes it UTF-8 with plain line ends, finds the separator; csv_text does the rest.
 #include "lamina/data/files/csv.h"
 
 #include <fmt/format.h>

@@ -34,9 +34,9 @@ bool LooksLikeCsv(std::string_view start, std::string_view path);
 /// options.text_columns.
 Table ReadCsv(std::string content, const std::string& source, const ReadOptions& options);
 
-/// The same of the content of the file `source`, gzip or not, in little memory: numbers go to a file in
-/// options.scratch, which takes up to 8 bytes for each of the text's and is gone with the table; of text columns and
-/// lines 4 and 8 bytes a row are in memory. Text whose fields are separated by runs of spaces is read whole.
+/// The same for the content of the file `source`, gzip or not, in little memory. Numbers go to a file in
+/// options.scratch of up to 8 bytes for each byte of text; it is gone with the table. Text columns and lines take 4 and
+/// 8 bytes of memory a row. Text whose fields are separated by runs of spaces is read whole.
 Table ReadCsvFile(std::string_view content, const std::string& source, const ReadOptions& options);
 
 }  // namespace lamina

@@ -31,11 +31,11 @@ struct FetchResult {
   int64_t downloaded_files = 0;    // the others were there already
 };
 
-/// Makes every file of `spec` be in options.folder with the right SHA-256; what is there and right is not downloaded
-/// again, and another file of that name is not replaced (Error(kIo)). A file is loaded as NAME.lamina-MARK.download,
-/// which a later call continues, checked, and only then renamed; one call at a time loads it. Throws Error(kNetwork)
-/// with what to do by hand where a file cannot be had, Error(kBadData) where what came has another checksum (it is
-/// removed), Error(kIo) for a folder that cannot be written.
+/// Puts every file of `spec` into options.folder with the right SHA-256. What is there and right is not downloaded
+/// again; another file of that name is not replaced (Error(kIo)). A file is loaded as NAME.lamina-MARK.download, which
+/// a later call continues, then checked and renamed. One call at a time loads it. Throws Error(kNetwork), with what to
+/// do by hand, where a file cannot be had. Throws Error(kBadData) where what came has another checksum (it is removed),
+/// Error(kIo) for a folder that cannot be written.
 FetchResult Fetch(const FetchSpec& spec, const FetchOptions& options);
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// The table of formats and the entry points.
+// The entry points of reading: the table of formats tells a file's format, by its start and name, and its reader.
 #include "lamina/data/files/reader.h"
 
 #include <fmt/format.h>

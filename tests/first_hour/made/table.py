@@ -1,4 +1,4 @@
-"""A table that is made: its columns with their true values and as they are written, and an answer that follows from them."""
+"""A table that is made: columns with their true values and as written, and an answer that follows from them."""
 
 import datetime
 import random
@@ -9,7 +9,7 @@ INPUT, LEFT_OUT, FREE_TEXT, TARGET = "input", "left out", "free text", "target"
 
 
 class Column:
-    """What stands in a file as `texts` and means `values` (float, str, bool, date, datetime; None where it is missing)."""
+    """What stands in a file as `texts` and means `values` (float, str, bool, date, datetime; None: it is missing)."""
 
     def __init__(self, name, kind, values, texts, role=INPUT):
         self.name, self.kind, self.values, self.texts, self.role = name, kind, values, texts, role
@@ -51,7 +51,7 @@ class Made:
         return next(column.name for column in self.columns if column.role == TARGET)
 
     def add(self, name, values, write, kind=None, role=INPUT, weight=1.0, gaps=0, markers=("",)):
-        """A column. The answer follows `values` by `weight`; then `gaps` rows lose theirs, and a marker stands there."""
+        """A column. The answer follows `values` by `weight`; then `gaps` rows lose theirs for a marker."""
         if kind is None:
             is_text = isinstance(values[0], (str, bool))
             kind = TEXT if is_text else DATE if isinstance(values[0], datetime.date) else NUMBER
@@ -99,7 +99,7 @@ class Made:
         return self
 
     def classes(self, name, names, noise=0.1, write=str):
-        """One of `names`, in equal shares, by the columns so far; rows near a border would be chance and lie elsewhere."""
+        """One of `names`, in equal shares, by the columns so far. No rows lie near a border: they would be chance."""
         raw = _strength([part + self.rng.gauss(0, noise) for part in self._signal])
         order = sorted(range(self.rows), key=lambda row: raw[row])
         values = [None] * self.rows

@@ -1,4 +1,4 @@
-"""Tables as .xlsx and .ods files, written by hand: shared strings as Excel writes them, strings in the cells as others do."""
+"""Tables as .xlsx and .ods files, written by hand: shared strings as in Excel, strings in the cells as in others."""
 
 import datetime
 import io
