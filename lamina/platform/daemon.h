@@ -24,7 +24,7 @@ struct FileStamp {
   uint64_t number = 0;
   bool operator==(const FileStamp&) const = default;
 };
-/// Of what the name leads to.
+/// What the name leads to.
 FileStamp StampOf(const char* path) noexcept;
 
 /// A descriptor that appends, to a new file (readable by its owner and group) where it is missing; -1 where it cannot

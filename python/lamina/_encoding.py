@@ -107,8 +107,8 @@ def model_of(estimator: Any) -> Model:
         numbers = np.vstack([np.zeros(len(names)), np.ones(len(names))])
         columns = dict(zip(names, numbers.T))
         target = _unused_name(names)
-        core = _core.Encoder(make_table(columns, "X", {target: np.array([0.0, 1.0])}), target, "error", "zero")
-        node = json.loads(core.json)
+        encoder = _core.Encoder(make_table(columns, "X", {target: np.array([0.0, 1.0])}), target, "error", "zero")
+        node = json.loads(encoder.json)
         offsets, scales = estimator._x_scaling or (np.zeros(len(names)), np.ones(len(names)))
         for column, offset, scale in zip(node["inputs"], offsets, scales):
             column.update(offset=float(offset), scale=float(scale), fill=float(offset))
