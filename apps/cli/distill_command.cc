@@ -120,7 +120,7 @@ Command AddDistill(CLI::App& app) {
   distill->footer(
       "The network learns what the model answers to the rows, which need no target, and to rows made up near them. "
       "Give rows that the model was trained on, and others.\n"
-      "Example: lamina distill best.safetensors houses.csv --out one.safetensors");
+      "Example: lamina distill digits.safetensors digits.csv.gz --out one.safetensors");
   return {distill, [command] {
             command->input.TakePlainFiles();
             return RunDistill(*command);

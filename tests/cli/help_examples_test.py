@@ -23,6 +23,7 @@ LESS = {
     ("bench", "paper-2016"): {"--quick": None, "--rounds": "1", "--seconds": "0.001", "--batch": "256", "--backend": "cpu"},
     ("tune",): {"--milliseconds": "1", "--level": "estimate"},
     ("search",): {"--epochs": "2", "--samples": "300"},
+    ("distill",): {"--epochs": "2", "--samples": "300"},
 }
 # What another test runs as it is printed, as it takes long.
 ELSEWHERE = ["bench paper-2017 --out study --quick"]  # tools_test.py

@@ -25,6 +25,8 @@ COMMANDS = (
      "--plot", "o.p", "--report", "o.r"),
     ("train", *TRAIN, "--checkpoint-epochs", "1", "--checkpoint", "o.c"),
     ("train", *TRAIN, "--folds", "2", "--out-of-fold", "o.f"),
+    ("train", "--data", "t.csv", "--threads", "1", "--effort", "best", "--time-limit", "0.1s", "--state", "o.s", "--model", "o.m"),
+    ("distill", "m", "t.csv", "--epochs", "1", "--threads", "1", "--out", "o.m", "--json", "o.j"),
     (*SEARCH, "--state", "o.s", "--csv", "o.c", "--plot", "o.p", "--json", "o.j", "--ensemble", "2", "--model", "o.m"),
     (*SEARCH, "--retrain", "--model", "o.m", "--history", "o.h", "--history-json", "o.hj"),
     ("evaluate", "m", "t.csv", "--plot", "o.p", "--report", "o.r", "--json", "o.j"),
