@@ -82,7 +82,7 @@ QWidget* ModelPage::MakeRepeat() {
   export_ = new QPushButton(tr("E&xport as a page, ONNX or C …"));
   export_->setObjectName(QStringLiteral("model.export"));
   connect(export_, &QPushButton::clicked, this, &ModelPage::ExportRequested);
-  distill_ = new QPushButton(tr("Distill …"));
+  distill_ = new QPushButton(tr("Disti&ll …"));
   distill_->setObjectName(QStringLiteral("model.distill"));
   connect(distill_, &QPushButton::clicked, this, &ModelPage::DistillRequested);
   layout->addWidget(label);

@@ -18,7 +18,7 @@ SOURCE = os.environ.get("LAMINA_SOURCE", "")
 DATA = os.environ.get("LAMINA_DATA", "")
 DIGITS = os.path.join(SOURCE, "data", "digits.csv.gz")
 TIME_LIMIT_SECONDS = 300 * int(os.environ.get("LAMINA_TEST_SLOWNESS", "1"))
-SAY_THE_RECIPE = ("--recipe", "--config", "--resume", "--help", "-h", "--method")  # or take none
+SAY_THE_RECIPE = ("--recipe", "--effort", "--config", "--resume", "--help", "-h", "--method")  # or take none
 SKIPPED_CODE = 77  # tells ctest that nothing could run
 
 # Marks of a crash rather than of an error that was thought of.
