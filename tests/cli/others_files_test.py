@@ -25,7 +25,6 @@ COMMANDS = (
      "--plot", "o.p", "--report", "o.r"),
     ("train", *TRAIN, "--checkpoint-epochs", "1", "--checkpoint", "o.c"),
     ("train", *TRAIN, "--folds", "2", "--out-of-fold", "o.f"),
-    ("train", "--data", "t.csv", "--threads", "1", "--effort", "best", "--time-limit", "0.1s", "--state", "o.s", "--model", "o.m"),
     ("distill", "m", "t.csv", "--epochs", "1", "--threads", "1", "--out", "o.m", "--json", "o.j"),
     (*SEARCH, "--state", "o.s", "--csv", "o.c", "--plot", "o.p", "--json", "o.j", "--ensemble", "2", "--model", "o.m"),
     (*SEARCH, "--retrain", "--model", "o.m", "--history", "o.h", "--history-json", "o.hj"),
@@ -58,6 +57,8 @@ COMMANDS = (
 # What takes long is tried with what stands in its way before the work.
 LONG = (("bench", "data", "t.csv", "--json", "o.j"), ("bench", "peak", "--json", "o.j"), ("bench", "scaling", "--json", "o.j"),
         ("bench", "matrix", "--out", "o.b"), ("bench", "paper-2016", "--quick", "--out", "o.b"), ("bench", "paper-2017", "--quick", "--out", "o.b"))
+# How far it gets depends on the clock: tried with what its first model writes.
+BEST = ("train", "--data", "t.csv", "--threads", "1", "--effort", "best", "--time-limit", "0.1s", "--state", "o.s", "--model", "o.m")
 IN_REPORTS = ("report.md", "report.json", "table-1.csv", "figure-5.svg")
 MINE = b"a person's"
 BESIDE = (".old", ".part", ".4194303.part", ".4194303-1.part", ".lamina-0123456789abcdef.part", ".lamina-0123456789abcdef.download",
@@ -160,6 +161,12 @@ class OthersFilesTest(CliTest):
                 else:
                     self.refused({"o.j": "folder"}, arguments)
 
+    def test_a_folder_of_best_runs_keeps_what_is_no_part_of_it(self):
+        for path in ("o.s/run.json", "o.s/model-01-fold-01.safetensors", "o.m"):
+            for kind in ("file", "folder"):
+                with self.subTest(path=path, kind=kind):
+                    self.refused({path: kind}, BEST)
+
     def test_pictures_are_refused_before_training(self):
         flags = ("--model", "o.m", "--plot", "o.p")
         for more in ((), ("--folds", "2"), ("--target", "a")):
@@ -195,7 +202,7 @@ class OthersFilesTest(CliTest):
 
     def test_every_flag_that_names_an_output_is_tried(self):
         tried = set()
-        for arguments in (*COMMANDS, *LONG):
+        for arguments in (*COMMANDS, *LONG, BEST):
             command = arguments[:2] if arguments[0] in ("bench", "data", "model") else arguments[:1]
             tried |= {(*command, word) for word in arguments if word.startswith("--")}
         found = set()
