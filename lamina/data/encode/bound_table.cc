@@ -49,7 +49,8 @@ std::string ShownNames(std::span<const std::string> names) {
   const auto names = table.ColumnNames();
   std::string remedy;
   for (size_t i = 0; i < std::min(kSuggested, lacking.size()); ++i) {
-    remedy += DidYouMean(lacking[i], names);
+    const std::string near = DidYouMean(lacking[i], names);
+    remedy += remedy.find(near) == std::string::npos ? near : "";  // p1, p2 and p3 may all be near to one name
   }
   remedy +=
       fmt::format("Columns are matched by name with those of the training data; the table has: {}.", ShownNames(names));

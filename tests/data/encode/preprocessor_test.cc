@@ -238,6 +238,8 @@ TEST(PreprocessorTest, MatchesColumnsByName) {
   const Table lacking = Csv("aa,y\n1,no\n2,yes\n");
   ExpectError([&] { EncodeAll(fitted, lacking); }, ErrorCode::kNotFound,
               {"lacks 2 input columns", "a, b", "Did you mean 'aa'"});
+  const Table near_to_both = Csv("ab,y\n1,no\n2,yes\n");
+  ExpectError([&] { EncodeAll(fitted, near_to_both); }, ErrorCode::kNotFound, {"'a, b'. Did you mean 'ab'? Columns"});
 }
 
 TEST(PreprocessorTest, MatchesColumnsByPosition) {
