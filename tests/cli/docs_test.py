@@ -10,6 +10,7 @@ import struct
 import subprocess
 import unittest
 
+import serve_door
 from lamina_cli import PROGRAM, SOURCE, CliTest, main
 
 TASKS = os.path.join(SOURCE, "docs", "tasks")
@@ -71,6 +72,7 @@ class TasksTest(CliTest):
         self.assertGreater(self.run_page("html-page.md"), 4)
         self.assertLess(os.path.getsize(self.path("small.html")), os.path.getsize(self.path("digits.html")))
 
+    @unittest.skipUnless(serve_door.is_there(), "the program was built without its service (Boost.Beast)")
     def test_serve(self):
         self.assertGreater(self.run_page("serve.md"), 2)
 
