@@ -102,7 +102,7 @@ nlohmann::json ToJson(const Int8Outcome& outcome) {
 }
 
 std::string OutcomeText(const Int8Outcome& outcome) {
-  std::string text = outcome.after ? fmt::format("in 8-bit integers the {} rows have {}, before --quantize-aware {}",
+  std::string text = outcome.after ? fmt::format("in 8-bit integers the {} rows have {}, by rounding alone {}",
                                                  outcome.part, ResultText(*outcome.after), ResultText(*outcome.before))
                                    : std::string("the network was trained on in 8-bit integers");
   text += outcome.stopped ? ", which was stopped" : "";
