@@ -52,7 +52,7 @@ std::string TokenOf(const std::string& given) {
     return given;
   }
   const std::string content = ReadFile(given.substr(1));
-  const std::string token(Trim(std::string_view(content).substr(0, content.find_first_of("\r\n"))));
+  std::string token(Trim(std::string_view(content).substr(0, content.find_first_of("\r\n"))));
   if (token.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "the first line, which is the token, is empty",
                 {.file = given.substr(1), .setting = "token"});

@@ -88,6 +88,7 @@ void Loop::AnswerWaiting() {
   const std::vector<std::shared_ptr<Connection>> now = std::exchange(waiting_, {});
   waiting_rows_ = 0;
   std::vector<Job*> jobs;
+  jobs.reserve(now.size());
   for (const auto& connection : now) {
     jobs.push_back(connection->job());
   }

@@ -15,7 +15,7 @@ ModelSet::ModelSet(std::vector<NamedModel> files, LoadFunction load) : load_(std
       throw Error(ErrorCode::kInvalidArgument, "a model's name is a part of an address: not empty, without '/'",
                   {.value = file.name, .remedy = "Name it: NAME=FILE."});
     }
-    if (entries_.size() > 0 && Find(file.name)) {
+    if (!entries_.empty() && Find(file.name)) {
       throw Error(ErrorCode::kInvalidArgument, fmt::format("two models are called '{}'", file.name),
                   {.remedy = "Name them: NAME=FILE."});
     }
