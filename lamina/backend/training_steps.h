@@ -69,8 +69,8 @@ class PreparedNetwork {
   virtual std::string Describe() const = 0;
 };
 
-/// Of a backend where precision exact is the fastest where PreparedNetwork is to be had: lower precision
-/// is computed layer by layer there.
+/// A backend that computes lower precision layer by layer alone: precision exact is its fastest for every network that
+/// PrepareNetwork() takes.
 class SuitsWholeNetworks {
  public:
   virtual ~SuitsWholeNetworks() = default;

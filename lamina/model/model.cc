@@ -139,7 +139,7 @@ int64_t Model::stored_bytes() const {
 
 namespace {
 
-// Of an ensemble whose shares go by the row.
+// Whether an ensemble may go by these gates, whose outputs are the shares of a row.
 Verdict CheckGates(const Network& gates, const Model& model) {
   const bool fits = !model.others.empty() && model.shares.empty() && gates.inputs() == model.network.inputs() &&
                     gates.outputs() == model.networks() && gates.dtype() == model.network.dtype() &&

@@ -28,8 +28,8 @@ struct KernelNetworkOptions {
   /// That share the leaves; null: this process alone. All of them have all rows, and call it with the same options. One
   /// machine is solved by each of them.
   Communicator* ranks = nullptr;
-  /// Of more, or of what does not fit into memory, machines in the leaves of a tree (leaf_tree.h) answer together:
-  /// memory grows with the square of a machine's rows, time with their cube.
+  /// For more rows, or if memory is short, machines in the leaves of a tree (leaf_tree.h) answer together. Memory grows
+  /// with the square of a machine's rows, time with their cube.
   int64_t most_rows = kMostRows;
   bool leaves = true;  // else of more some are the neurons, as many as CentresFor() says
   /// Neurons of one machine, evenly spread, where rows are more than choices are made with; 0: all rows.
@@ -46,7 +46,7 @@ struct KernelNetworkOptions {
 
 struct KernelNetwork {
   Network network;
-  /// Of leaves: the others, and by how much each counts for a row (Model::gates).
+  /// The networks of further leaves, and how much each leaf counts for a row (Model::gates).
   std::vector<Network> others;
   std::optional<Network> gates;
   KernelMachine machine;        // as it was solved for in the end; `complete` is false where it was stopped

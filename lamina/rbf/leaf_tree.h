@@ -13,7 +13,7 @@ namespace lamina {
 
 struct LeafOptions {
   int64_t depth = 1;  // of the tree: up to 2^depth leaves
-  /// Of a node's rows, how many lie where both of its halves answer.
+  /// The share of a node's rows that lie where both of its halves answer.
   double overlap = 0.1;
   int threads = 1;
 };
