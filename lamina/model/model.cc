@@ -153,7 +153,7 @@ Verdict CheckGates(const Network& gates, const Model& model) {
 
 Verdict CheckEnsemble(const Model& model) {
   if (model.gates) {
-    if (const Verdict fits = CheckGates(*model.gates, model); !fits) {
+    if (Verdict fits = CheckGates(*model.gates, model); !fits) {
       return fits;
     }
   } else if (std::ssize(model.shares) != (model.others.empty() ? 0 : model.networks())) {
