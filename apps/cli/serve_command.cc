@@ -10,6 +10,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/platform/daemon.h"
 #include "lamina/platform/file.h"
@@ -142,7 +143,7 @@ int RunServe(ServeCommand& command) {
     throw Error(ErrorCode::kUnsupported, has.reason, {.remedy = "Install libboost-dev and build again."});
   }
   const std::string token = TokenOf(command.token);
-  command.options.limits.body_bytes = ParseBytes(command.max_body);
+  command.options.limits.body_bytes = WithSetting("max-body", [&] { return ParseBytes(command.max_body); });
   command.options.batches = !command.alone;
   command.options.threads = command.input.threads > 0 ? command.input.threads : UsableCores();
   std::vector<serve::NamedModel> files;

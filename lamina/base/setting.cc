@@ -185,10 +185,14 @@ void RefuseSetting(std::string_view setting, std::string message, std::string va
 
 Error About(std::string_view setting, const Error& error) {
   ErrorContext context = error.context();
+  std::string message = error.message();
   if (context.setting.empty()) {
     context.setting = setting;
+    if (message.find("--") == std::string::npos && context.file.empty()) {  // a reader of values, which knows no flags
+      message = fmt::format("--{}: {}", setting, message);
+    }
   }
-  return {error.code(), error.message(), std::move(context)};
+  return {error.code(), std::move(message), std::move(context)};
 }
 
 }  // namespace lamina

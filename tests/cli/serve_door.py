@@ -7,8 +7,9 @@ import re
 import signal
 import socket
 import subprocess
+import unittest
 
-from lamina_cli import PROGRAM, TIME_LIMIT_SECONDS
+from lamina_cli import PROGRAM, TIME_LIMIT_SECONDS, CliTest, blob_rows, linear_rows
 
 
 def is_there():
@@ -115,3 +116,30 @@ class Service:
     def memory_kb(self):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
             return int(next(line for line in file if line.startswith("VmRSS:")).split()[1])
+
+
+@unittest.skipUnless(is_there(), "the program was built without its service (Boost.Beast)")
+class ServeCase(CliTest):
+    """Two models to serve, and services that end with the test."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("blobs.csv", blob_rows())
+        self.write("line.csv", linear_rows())
+
+    def classes(self, name="m", *more):
+        self.train("blobs.csv", "--target", "answer", "--epochs", "20", "--hidden", "4", "--seed", "1", "--model", name, *more)
+        return name
+
+    def numbers(self, name="n", *more):
+        self.train("line.csv", "--target", "y", "--epochs", "20", "--hidden", "4", "--seed", "1", "--intervals", "0.8", "--model", name, *more)
+        return name
+
+    def serve(self, *arguments, **options):
+        service = Service(self.folder, *arguments, **options)
+        self.addCleanup(service.__exit__, None)
+        return service
+
+    def ended(self, service, says=""):
+        code, err = service.stop()
+        self.assertEqual((code, err if not says else says in err), (0, "" if not says else True), err)

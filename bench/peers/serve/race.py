@@ -87,6 +87,13 @@ def wrk(url, body, headers, connections, seconds, folder):
     return {"requests_per_s": round(requests / duration * 1e6), "errors": int(errors), "p50_us": p50, "p99_us": p99, "mean_us": round(mean, 1), "requests": int(requests)}
 
 
+def labels_of(body):
+    """The labels of a server's answer: of its predictions, of MLflow's output "label", or of a tensor "label"."""
+    answer = json.loads(body)
+    found = answer["predictions"] if "predictions" in answer else next(tensor["data"] for tensor in answer["outputs"] if tensor["name"] == "label")
+    return [str(label) for label in (found["label"] if isinstance(found, dict) else found)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("program")
@@ -100,6 +107,11 @@ def main():
     options = parser.parse_args()
     out = sys.stdout if options.out == "-" else open(options.out, "a", encoding="utf-8")
     rows = [[float(cell) for cell in line.split(",")] for line in pathlib.Path(options.rows).read_text().splitlines()][:64]
+    with tempfile.TemporaryDirectory() as temporary:
+        given = pathlib.Path(temporary) / "rows.csv"
+        given.write_text("".join(",".join(map(repr, row)) + "\n" for row in rows))
+        said = subprocess.run([options.program, "predict", options.model, given], check=True, capture_output=True, text=True).stdout
+    expected = [line.split(",")[0] for line in said.splitlines()[1:]]
     as_json = lambda count: json.dumps({"inputs": [[int(x) if x == int(x) else x for x in row] for row in rows[:count]]}, separators=(",", ":")).encode()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -115,7 +127,10 @@ def main():
             onnx = folder / "m.onnx"
             subprocess.run([options.program, "export", "--onnx", options.model, "-o", onnx], check=True, stdout=subprocess.DEVNULL)
             environment = {"ONNX_FILE": str(onnx), "PYTHONPATH": str(HERE), "MLFLOW_TRACKING_URI": f"file:{folder}/runs"}
-            save = f"import mlflow.onnx, onnx; mlflow.onnx.save_model(onnx.load('{onnx}'), '{folder}/mlflow')"
+            # Without a signature MLflow hands numbers over as FP64, which the network refuses.
+            save = ("import mlflow.onnx, mlflow.models, numpy, onnx; "
+                    f"signature = mlflow.models.infer_signature(numpy.zeros((2, {len(rows[0])}), numpy.float32)); "
+                    f"mlflow.onnx.save_model(onnx.load('{onnx}'), '{folder}/mlflow', signature=signature)")
             subprocess.run([options.python, "-c", save], check=True, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             venv = str(pathlib.Path(options.python).parent)
             environment["PATH"] = f"{venv}:{os.environ['PATH']}"
@@ -129,7 +144,8 @@ def main():
                     for what, body, headers, count in bodies + ([binary] if name == "lamina" else []):
                         path = "/v2/models/m/infer" if what.endswith("binary") else "/invocations"
                         url = f"http://127.0.0.1:{port}{path}"
-                        ask(url, body, headers)
+                        if labels_of(ask(url, body, headers)) != expected[:count]:
+                            sys.exit(f"{name} answers {what} otherwise than lamina predict")
                         for connections in (1, 64):
                             load = os.getloadavg()[0]
                             pids = children(process.pid)
