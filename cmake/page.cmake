@@ -1,6 +1,6 @@
 # The files of web/page as a source of the library (lamina/model/html_page/page_files.h): each is one raw string.
 set(page_root ${PROJECT_SOURCE_DIR}/web/page)
-set(page_engine text dates columns hash encode network model csv)
+set(page_engine text dates columns hash encode network int8 model csv)
 set(page_script labels dom fields curves draw answer rows page)
 
 # The literal of a file into `literal`.

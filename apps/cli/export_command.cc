@@ -55,7 +55,8 @@ std::vector<std::string> WriteSource(const ExportCommand& command, const Model& 
 
 void WritePage(const ExportCommand& command, const Model& model) {
   const std::optional<Table> rows = RowsOfTest(command, model);
-  WriteFileAtomically(command.out, ToHtml(model, {.title = command.title, .rows = rows ? &*rows : nullptr}));
+  const PageOptions options{.title = command.title, .rows = rows ? &*rows : nullptr};
+  WriteFileAtomically(command.out, ToHtml(command.int8 ? WithInt8(model, options.rows) : model, options));
 }
 
 // What the flags say together. Whether a model file is written.
@@ -68,8 +69,9 @@ bool CheckKinds(const ExportCommand& command) {
         ErrorCode::kInvalidArgument,
         "say what to write: --onnx, --c, --html, --csv or --npy, or --weights for a model file of other weights");
   }
-  if (!c_source && command.int8) {
-    throw Error(ErrorCode::kInvalidArgument, "--int8 is of C source", {.remedy = "Add --c NAME, or leave it out."});
+  if (!c_source && !command.html && command.int8) {
+    throw Error(ErrorCode::kInvalidArgument, "--int8 is of C source and of a page",
+                {.remedy = "Add --c NAME or --html, or leave it out."});
   }
   if (!c_source && !command.html && !command.data.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "--data gives the rows of the self-test of C source and of a page",
@@ -138,8 +140,8 @@ Command AddExport(CLI::App& app) {
                 "answers, what they depend on, and files of rows");
   sub->add_option("--title", command->title, "Of the page; default: the names of the targets")->type_name("TEXT");
   sub->add_flag("--int8", command->int8,
-                "Of C source: weights and activations in 8 bits, whole numbers alone, measured on the rows of --data "
-                "(or on rows made up between the bounds of the training rows)");
+                "With --c or --html: weights and activations in 8 bits, whole numbers alone, measured on the rows of "
+                "--data (or on rows made up between the bounds of the training rows)");
   sub->add_option("--data", command->data,
                   "Rows whose answers the C source tests itself with (-DNAME_SELF_TEST), and a page when it opens")
       ->type_name("FILE");

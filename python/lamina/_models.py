@@ -74,7 +74,7 @@ class Model:
             files = self._core.to_c(name, make_table(as_columns(table)), "", int8)
         return files
 
-    def to_html(self, title: str = "", table: Any = None, *, weights: str = "") -> str:
+    def to_html(self, title: str = "", table: Any = None, *, weights: str = "", int8: bool = False) -> str:
         """The text of one HTML page that any browser opens without a network: a form, answers, what they depend on.
 
         Parameters
@@ -87,6 +87,8 @@ class Model:
         weights : str
             "bf16", "f16" or "i8" keep weights in fewer bits, for a smaller page; as the model has them where it is
             left out.
+        int8 : bool
+            Weights and activations in 8 bits, as `to_c(int8=True)` computes them, to the bit.
 
         Returns
         -------
@@ -94,9 +96,9 @@ class Model:
             Write it into a file with the encoding UTF-8.
         """
         if table is None or isinstance(table, (str, os.PathLike)):
-            page: str = self._core.to_html(title, None, "" if table is None else os.fspath(table), weights)
+            page: str = self._core.to_html(title, None, "" if table is None else os.fspath(table), weights, int8)
         else:
-            page = self._core.to_html(title, make_table(as_columns(table)), "", weights)
+            page = self._core.to_html(title, make_table(as_columns(table)), "", weights, int8)
         return page
 
     def distill(

@@ -157,14 +157,14 @@ nb::dict ToC(const PyModel& self, const std::string& name, PyTable* table, const
   return files;
 }
 
-// The page as ToHtml(), with weights as `weights` says; "": as the model has them.
+// The page as ToHtml(), with weights as `weights` says; "": as the model has them; `int8`: as ToC().
 std::string ToPage(const PyModel& self, const std::string& title, PyTable* table, const std::string& path,
-                   const std::string& weights) {
+                   const std::string& weights, bool int8) {
   return Interruptibly([&] {
     const std::optional<Table> rows = RowsOfTest(self.model, table, path);
     const PageOptions options{.title = title, .rows = rows ? &*rows : nullptr};
-    return weights.empty() ? ToHtml(self.model, options)
-                           : ToHtml(WithWeights(self.model, ParseWeightStorage(weights)), options);
+    Model stored = weights.empty() ? self.model : WithWeights(self.model, ParseWeightStorage(weights));
+    return ToHtml(int8 ? WithInt8(std::move(stored), options.rows) : stored, options);
   });
 }
 
@@ -312,7 +312,8 @@ nb::class_<PyModel> BindAnswers(nb::module_& module) {
              return nb::bytes(bytes.data(), bytes.size());
            })
       .def("to_c", &ToC, nb::arg("name"), nb::arg("table").none(), nb::arg("path"), nb::arg("int8"))
-      .def("to_html", &ToPage, nb::arg("title"), nb::arg("table").none(), nb::arg("path"), nb::arg("weights"))
+      .def("to_html", &ToPage, nb::arg("title"), nb::arg("table").none(), nb::arg("path"), nb::arg("weights"),
+           nb::arg("int8"))
       .def("distill", &ToDistilled, nb::arg("table").none(), nb::arg("path"), nb::arg("options"))
       .def("predict", &Predict, nb::arg("table"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
            nb::arg("missing") = "", nb::arg("unseen") = "", nb::arg("by_position") = false)

@@ -103,6 +103,7 @@ def test_model_files_and_pickles(tmp_path):
     page = model.to_html("Ones & <others>", data, weights="i8")
     assert page.startswith("<!DOCTYPE html>") and '"title":"Ones \\u0026 \\u003cothers\\u003e"' in page
     assert '"type":"i8"' in page and '"type":"i8"' not in model.to_html()
+    assert '"int8":' in model.to_html(int8=True) and '"int8":' not in page
     program = os.environ.get("LAMINA_PROGRAM")
     if program:
         data.to_csv(tmp_path / "data.csv", index=False)

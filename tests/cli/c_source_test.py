@@ -114,7 +114,7 @@ class CSourceTest(CliTest):
         return got
 
     def check_int8(self, model, data, classes=False, source=()):
-        """The C source in 8-bit integers says what the program says with --int8, to the bit."""
+        """The C source and the page in 8-bit integers say what the program says with --int8, to the bit."""
         self.export(model, "m", "--int8", *source)
         self.check_self_test()
         measured = source[1] if source else "made-up"
@@ -125,10 +125,13 @@ class CSourceTest(CliTest):
                 self.assertIsInstance(row, int)
             else:
                 self.assertEqual([float(field) for field in row[: len(wanted)]], list(wanted))
+        names = None
         if classes:
             self.succeed("predict", model, data, "--int8", measured, "--out", "p.csv")
             names = [line[0] for line in csv.reader(self.read("p.csv").splitlines()[1:])]
             self.assertEqual([row[-1] for row in got], names)
+        if page_door.NODE:
+            page_door.check_page(self, model, data, expected, names, 0, ("--int8", *source))
         return expected
 
     def fit(self, rows, *arguments, learnt=LEARNT):

@@ -25,10 +25,10 @@ def ask_page(page, *arguments, rows=None):
     return json.loads(done.stdout)
 
 
-def check_page(test, model, data, expected, names=None, bound=BOUND):
-    """The page of `model` answers the rows of the file `data` as the program did: `expected` outputs, NaN for none, and
-    `names` of classes."""
-    test.succeed("export", "--html", model, "-o", "page.html")
+def check_page(test, model, data, expected, names=None, bound=BOUND, flags=()):
+    """The page of `model`, exported with `flags`, answers the rows of the file `data` as the program did: `expected`
+    outputs, NaN for none, and `names` of classes."""
+    test.succeed("export", "--html", model, *flags, "-o", "page.html")
     page = test.path("page.html")
     checked = ask_page(page, "check")
     test.assertGreater(checked["rows"], 0)

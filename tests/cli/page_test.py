@@ -139,7 +139,7 @@ class PageTest(Houses):
         self.write("x.csv", blob_rows(30))
         self.train("x.csv", "--hidden", "2", "--model", "m", *LEARNT)
         self.refuse("export", "--html", "--onnx", "m", "-o", "p.html", says="say what to write")
-        self.refuse("export", "--html", "--int8", "m", "-o", "p.html", says="--int8 is of C source")
+        self.refuse("export", "--npy", "--int8", "m", "-o", "p", says="--int8 is of C source and of a page")
         self.refuse("export", "--onnx", "--title", "A", "m", "-o", "p.onnx", says="--title is of a page")
         self.refuse("export", "--html", "m", "-o", "no/such/p.html", says="no/such")
         self.refuse("export", "--html", "m", "-o", "m", says="m")

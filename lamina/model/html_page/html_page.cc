@@ -76,16 +76,12 @@ std::string Joined(std::span<const std::string_view> parts) { return fmt::format
 }  // namespace
 
 json PageModelOf(const Model& model, const PageOptions& options, PageBlob& blob) {
-  if (model.int8) {
-    throw Error(ErrorCode::kUnsupported, "a page computes in numbers of the network's type, not in 8-bit integers",
-                {.remedy = "Keep weights in 8 bits: --weights i8."});
-  }
   const CColumns columns = CColumnsOf(model, "m");
   json page = {{"lamina", Version()},
                {"title", TitleOf(model, options)},
                {"shape", model.ShapeText()},
                {"parameters", model.parameter_count()},
-               {"weights", WeightStorageName(model.weights)},
+               {"weights", model.int8 ? "int8" : WeightStorageName(model.weights)},
                {"trainedRows", model.profile.rows}};
   AddPageColumns(model, columns, page);
   AddPageNetworks(model, blob, page);

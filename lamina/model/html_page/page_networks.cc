@@ -5,6 +5,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/model/c_source/c_answer.h"
+#include "lamina/model/int8_network.h"
 #include "lamina/model/scored_rows.h"
 #include "lamina/nn/rounded_network.h"
 
@@ -62,6 +63,39 @@ json NetworkToJson(const Network& network, double share, WeightStorage weights, 
   return made;
 }
 
+const char* FinishName(Int8Finish finish) {
+  switch (finish) {
+    case Int8Finish::kClamped: return "clamped";
+    case Int8Finish::kCorner: return "corner";
+    case Int8Finish::kTable: return "table";
+    case Int8Finish::kNumbers: return "numbers";
+    case Int8Finish::kSoftmax: return "softmax";
+    case Int8Finish::kSigmoid: return "sigmoid";
+  }
+  return "";
+}
+
+json Int8ToJson(const Int8Network& network, PageBlob& blob) {
+  const Int8Powers powers = MakeInt8Powers();
+  json made = {{"steps", network.input_steps},
+               {"outputStep", network.output_step},
+               {"powers", {{"whole", powers.whole}, {"rest", powers.rest}}},
+               {"layers", json::array()}};
+  for (const Int8Layer& layer : network.layers) {
+    made["layers"].push_back({{"synapse", SynapseName(layer.synapse)},
+                              {"inputs", layer.inputs},
+                              {"outputs", layer.outputs},
+                              {"weights", blob.Add(layer.weights.data(), std::ssize(layer.weights), DType::kI8)},
+                              {"offsets", layer.offsets},
+                              {"factors", layer.factors},
+                              {"finish", FinishName(layer.finish)},
+                              {"shift", layer.shift},
+                              {"low", layer.low},
+                              {"table", layer.table}});
+  }
+  return made;
+}
+
 json OutputToJson(const TargetEncoder& targets, const std::string& name, int64_t output) {
   json made = {{"name", name}};
   const ColumnScaling& scaling = targets.ScalingOf(output);
@@ -85,6 +119,10 @@ void AddPageNetworks(const Model& model, PageBlob& blob, json& page) {
     page["nearest"] = model.nearest;
   }
   page["networks"] = json::array();
+  if (model.int8) {
+    page["int8"] = Int8ToJson(*model.int8, blob);
+    return;
+  }
   for (int64_t i = 0; i < model.networks(); ++i) {
     page["networks"].push_back(NetworkToJson(model.network_at(i), model.share_of(i), model.weights, blob));
   }

@@ -61,6 +61,7 @@ function makeModel(description, bytes) {
     column.encode.end = model.encoded[i + 1]?.encode.place ?? model.inputs;
   });
   model.networks = description.networks.map((network) => prepareNetwork(network, bytes));
+  model.int8 = description.int8 && prepareInt8(description.int8, bytes);
   model.gates = description.gates && prepareNetwork(description.gates, bytes);
   return model;
 }

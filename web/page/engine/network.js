@@ -133,6 +133,7 @@ function sharesOf(model, x) {
 
 // Outputs of an encoded row, before they are in units of the target.
 function rawOutputs(model, x) {
+  if (model.int8) return int8Outputs(model, x);
   if (model.nearest) return nearestOutputs(model, x);
   if (model.networks.length === 1) return networkOutputs(model.networks[0], x);
   const sums = new Float64Array(model.networks[0].layers.at(-1).outputs);
