@@ -8,7 +8,8 @@ namespace lamina::platform {
 std::string WhyNoLibraries() { return ""; }
 
 void* OpenLibrary(const char* name, bool for_others, std::string& failure) {
-  void* const library = dlopen(name, RTLD_NOW | (for_others ? RTLD_GLOBAL : RTLD_LOCAL));
+  // What a function needs is looked up when it is called first: cuBLASLt has 500 MB of them.
+  void* const library = dlopen(name, RTLD_LAZY | (for_others ? RTLD_GLOBAL : RTLD_LOCAL));
   if (library == nullptr) {
     failure = dlerror();
   }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Usage: race.py PROGRAM MODEL ROWS.csv --python VENV/bin/python [--rounds N] [--seconds S] [--out FILE]
 
-Races lamina serve against MLflow's scoring server and uvicorn with onnxruntime. They run one after the other in each
-round, on loopback with wrk beside them.
+Races lamina serve against MLflow's scoring server, BentoML, and uvicorn with onnxruntime. They run one after the other
+in each round, on loopback with wrk beside them.
 
-VENV has mlflow, onnx, onnxruntime, uvicorn, uvloop and httptools. Each line of the result is a measurement in JSON:
+VENV has mlflow, bentoml, onnx, onnxruntime, uvicorn, uvloop and httptools. Each line of the result is a measurement in JSON:
 requests, rows and latencies by wrk, processor time of the server for a request, its memory, the machine's load before.
 Bodies: one row as JSON; 64 rows as JSON; for lamina 64 rows as a binary tensor of FP32, too. All answers are compared
 with lamina predict first.
@@ -135,6 +135,7 @@ def main():
             venv = str(pathlib.Path(options.python).parent)
             environment["PATH"] = f"{venv}:{os.environ['PATH']}"
             servers["uvicorn+onnxruntime"] = [options.python, "-m", "uvicorn", "onnx_app:app", "--log-level", "warning", "--no-access-log", "--port"]
+            servers["bentoml"] = [f"{venv}/bentoml", "serve", "bento_app:Answers", "--working-dir", str(HERE), "--host", "127.0.0.1", "--port"]
             servers["mlflow"] = [f"{venv}/mlflow", "models", "serve", "-m", f"{folder}/mlflow", "--env-manager", "local", "--workers", "1", "--port"]
         for round_ in range(options.rounds):
             for name, command in servers.items():

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -149,18 +150,18 @@ struct LtProduct::State {
   DType dtype;
   int algorithm;
   int64_t inputs;
-  LtShared& shared;
+  LtShared* shared = nullptr;  // from the first product on: a handle and 32 MiB that may never be needed
   cublasLtMatmulDesc_t desc = nullptr;
   std::map<Key, Plan> plans;
 
+  bool Start() noexcept;
   Plan& PlanFor(const ConstMatrixView& a, const ConstMatrixView& b, const void* product) noexcept;
   bool Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b, const void* product) noexcept;
   int64_t ProductCols(const ConstMatrixView& b) const { return pass == Pass::kForward ? b.rows : inputs; }
 };
 
 LtProduct::LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm)
-    : state_(std::make_unique<State>(
-          State{device, pass, request.dtype, algorithm, request.layer.inputs, SharedOf(device)})) {
+    : state_(std::make_unique<State>(State{device, pass, request.dtype, algorithm, request.layer.inputs})) {
   const Library& library = TheLibrary();
   const bool is_f64 = request.dtype == DType::kF64;
   cublasComputeType_t compute = is_f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
@@ -225,8 +226,8 @@ bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMat
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, to);
   std::array<cublasLtMatmulHeuristicResult_t, kAlgorithms> found{};
   int count = 0;
-  taken = taken && library.heuristic(shared.handle, desc, plan.first, plan.second, plan.result, plan.result, preference,
-                                     kAlgorithms, found.data(), &count) == CUBLAS_STATUS_SUCCESS;
+  taken = taken && library.heuristic(shared->handle, desc, plan.first, plan.second, plan.result, plan.result,
+                                     preference, kAlgorithms, found.data(), &count) == CUBLAS_STATUS_SUCCESS;
   library.preference_destroy(preference);
   const auto end = std::remove_if(found.begin(), found.begin() + (taken ? count : 0),
                                   [](const auto& each) { return each.state != CUBLAS_STATUS_SUCCESS; });
@@ -235,6 +236,17 @@ bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMat
   }
   plan.algorithm = found[static_cast<size_t>(std::min<int64_t>(algorithm, end - found.begin() - 1))].algo;
   return true;
+}
+
+bool LtProduct::State::Start() noexcept {
+  if (shared == nullptr) {
+    try {
+      shared = &SharedOf(device);
+    } catch (const std::exception& error) {
+      device.KeepError(error.what());
+    }
+  }
+  return shared != nullptr;
 }
 
 LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, const ConstMatrixView& b,
@@ -254,13 +266,16 @@ LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, cons
 void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept {
   State& state = *state_;
   state.device.Use();
+  if (!state.Start()) {
+    return;
+  }
   const State::Plan& plan = state.PlanFor(a, b, product);
   if (!plan.ready) {
     return;
   }
   const auto multiply = [&](const auto one, const auto zero) {
-    return TheLibrary().matmul(state.shared.handle, state.desc, &one, b.data, plan.first, a.data, plan.second, &zero,
-                               product, plan.result, product, plan.result, &plan.algorithm, state.shared.workspace,
+    return TheLibrary().matmul(state.shared->handle, state.desc, &one, b.data, plan.first, a.data, plan.second, &zero,
+                               product, plan.result, product, plan.result, &plan.algorithm, state.shared->workspace,
                                static_cast<size_t>(kWorkspace_bytes), static_cast<cudaStream_t>(state.device.stream()));
   };
   const cublasStatus_t status = state.dtype == DType::kF64 ? multiply(1.0, 0.0) : multiply(1.0F, 0.0F);

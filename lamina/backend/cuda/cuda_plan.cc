@@ -173,12 +173,13 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
   const Plan plan = options.plans == nullptr ? Plan() : options.plans->PlanFor(problem);
   const std::string kernel = options.kernel == "auto" ? plan.kernel : options.kernel;
   const bool is_open = kernel.empty() || kernel == "auto";
-  const Verdict library = LtSupports(problem);
   const bool names_library = kernel.starts_with(kLibraryName);
+  // Asked only where it would be taken, as that opens it.
+  const Verdict library = is_open || names_library ? LtSupports(problem) : Verdict::No("another kernel is named");
   if (names_library && !library && options.kernel != "auto" && problem.layer.synapse == Synapse::kDot) {
     throw Error(ErrorCode::kUnsupported, "kernel cublaslt is not available: " + library.reason);
   }
-  if (library && may_split && (is_open || names_library)) {
+  if (library && may_split) {
     Choice choice;
     choice.library = true;
     choice.algorithm = names_library && kernel.size() > kLibraryName.size()
