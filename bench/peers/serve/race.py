@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Usage: race.py PROGRAM MODEL ROWS.csv --python VENV/bin/python [--rounds N] [--seconds S] [--out FILE]
 
-Races lamina serve against MLflow's scoring server, BentoML, and uvicorn with onnxruntime. They run one after the other
-in each round, on loopback with wrk beside them.
+Races lamina serve against MLflow's scoring server, BentoML, and uvicorn with onnxruntime. They run one after the
+other in each round, on loopback with wrk beside them.
 
-VENV has mlflow, bentoml, onnx, onnxruntime, uvicorn, uvloop and httptools. Each line of the result is a measurement in JSON:
-requests, rows and latencies by wrk, processor time of the server for a request, its memory, the machine's load before.
-Bodies: one row as JSON; 64 rows as JSON; for lamina 64 rows as a binary tensor of FP32, too. All answers are compared
-with lamina predict first.
+VENV has mlflow, bentoml, onnx, onnxruntime, uvicorn, uvloop and httptools. Each line of the result is a measurement in
+JSON: requests, rows and latencies by wrk, processor time of the server for a request, its memory, the machine's load
+before. Bodies: one row as JSON; 64 rows as JSON; for lamina 64 rows as a binary tensor of FP32, too. All answers are
+compared with lamina predict first.
 """
 import argparse
 import json

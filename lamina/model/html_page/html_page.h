@@ -16,8 +16,8 @@ struct PageOptions {
   const Table* rows = nullptr;  // that the page checks itself with, as ReadTableFor() gives them; null: made up
 };
 
-/// Any model that answers. Weights stand in it as Model::weights says, or in the whole numbers of Model::int8, which the
-/// page then computes to the bit. Throws Error(kUnsupported) with the reason.
+/// Any model that answers. Weights stand in it as Model::weights says. With Model::int8 they are its whole numbers, and
+/// the page computes these to the bit. Throws Error(kUnsupported) with the reason.
 std::string ToHtml(const Model& model, const PageOptions& options = {});
 
 /// What the page's engine is given: the model, its numbers in `blob`.

@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-/// "inputs", "dtype", "nearest" and "networks" (layers with their arrays in `blob`); where Model::int8 is set "int8", and
-/// no networks. Throws Error(kUnsupported) for a user's own activation.
+/// "inputs", "dtype", "nearest" and "networks" (layers with their arrays in `blob`). Where Model::int8 is set: "int8",
+/// and no networks. Throws Error(kUnsupported) for a user's own activation.
 void AddPageNetworks(const Model& model, PageBlob& blob, nlohmann::json& page);
 
 /// "targets": classes, or units of each output; "intervals".
