@@ -284,7 +284,7 @@ class ServeLimitsTest(ServeCase):
             status, answer = ask("/predict", b"[[0.1,0.5],[4,-3]]", **ada)
             self.assertEqual((status, [list(row.values())[0] for row in json.loads(answer)["answers"]]), (200, ["no", "yes"]))
             self.assertEqual(ask("/predict", b"[[0.1,0.5]]", Authorization="Basic " + base64.b64encode(b"ada:wrong").decode())[0], 401)
-            self.assertIn(b"<form", ask("/", **ada)[1])
+            self.assertIn(b"<title>lamina</title>", ask("/", **ada)[1])
         finally:
             proxy.send_signal(signal.SIGQUIT)
             proxy.communicate()
