@@ -222,7 +222,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
   if (text) {
     PrintResult(session, result);
   }
-  // Of 100,000 epochs it takes 200 MB.
+  // Only where somebody asks for it: after 100,000 epochs it takes 200 MB.
   json node = command.json_output.path.empty() ? json::object() : ResultOfJob(session, result);
   if (!folds.is_null()) {
     node["cross_validation"] = std::move(folds);

@@ -101,7 +101,7 @@ void ReadOthers(const SafetensorsFile& file, const json& node, std::span<const A
   }
 }
 
-// Of a file that says it answers by nearest rows.
+// Throws unless the network is one that can answer by nearest rows, as its file says.
 void RequireNearest(const Model& model, const std::string& source) {
   const std::vector<LayerSpec>& layers = model.network.layers();
   const bool fits = model.others.empty() && layers.size() == 2 && model.nearest >= 1 &&
