@@ -1,4 +1,6 @@
-// lamina train.
+// lamina train. Settings come from a checkpoint, a configuration file, then flags; files are checked before anything is
+// read. Then folds or one session are run, and what came out is printed and written. Everything about training is
+// TrainSession's and CrossValidate()'s.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,6 @@
-// Model files: a network and its metadata as safetensors.
+// Model files: a network and its metadata as safetensors. SaveModel() writes networks as tensors and all else as JSON
+// in the metadata. ModelFrom() checks the version first, then reads networks, preprocessing and what was measured.
+// Bytes are left to safetensors.cc, single networks to network_file.cc, answers to answer.cc and predictor.cc.
 #include "lamina/model/model.h"
 
 #include <fmt/format.h>
