@@ -1,7 +1,7 @@
 """The pages of scripts/docs: Markdown and --help to HTML with one list of all pages, and a search that needs no server.
 
-Called with the program and a folder, which is FOLDER/VERSION where several versions stand side by side (--versions).
-scripts/site holds the style and the script of the pages.
+Called with the program and a folder: FOLDER/VERSION, where several versions stand side by side (--versions). The style
+and the script of the pages are in scripts/site.
 """
 import html
 import json
@@ -130,7 +130,7 @@ class Site:
                       lambda match: match["rest"] + image(re.match(r'src="([^"]*)"', f'src="{match[2]}"')), body)
 
     def search_index(self):
-        """[page, anchor, title, heading, text] of each part of each page; reports of benchmarks by their headings alone."""
+        """[page, anchor, title, heading, text] of each part of each page. Reports of benchmarks give headings alone."""
         found = []
         for page, (title, body, _) in self.sources.items():
             if "<h1" not in body:

@@ -75,7 +75,7 @@ def sections(text):
 
 
 class Once:
-    """What several estimators have, each text told once; where texts of a name differ, with the estimators that it is of."""
+    """What several estimators have, each text told once. Where texts of one name differ, each names its estimators."""
 
     def __init__(self):
         self.texts = {}  # name -> {text: [estimator, ...]}

@@ -1,4 +1,5 @@
-// lamina compare.
+// lamina compare. Two models, or files of predictions, are read, then the rows with their truth. Both sides answer, and
+// their differences are printed with intervals. The statistics are lamina/model/compare_models.h's.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,5 @@
-// lamina distill.
+// lamina distill. Teacher and rows are read, Distill() trains the student, and the student's file is written. An
+// interrupted run writes nothing. Rows, training and agreement are left to lamina/run/distill.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// lamina drift.
+// lamina drift. The model and new rows are read, and each column is compared with its profile from training. The
+// verdicts are lamina/model/drift.h's.
 #include <fmt/format.h>
 
 #include <algorithm>

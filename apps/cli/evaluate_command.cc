@@ -1,4 +1,5 @@
-// lamina evaluate.
+// lamina evaluate. Files are checked, model, costs and rows are read, and rows are answered. Metrics and pictures of
+// the answers follow. Reading is left to model_input.cc, numbers to lamina/model, pictures to lamina/report.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

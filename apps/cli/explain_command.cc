@@ -1,4 +1,5 @@
-// lamina explain.
+// lamina explain. Model and rows are read and encoded; importance, dependence and single rows are computed as asked.
+// Then text, table and pictures are written. The numbers are lamina/model/explain.h's.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// lamina export.
+// lamina export. The kind of file is checked first, then the model is read, rounded where that is asked, and written.
+// Formats are left to the library: ONNX, C, page, arrays, model files.
 #include <fmt/format.h>
 
 #include <memory>

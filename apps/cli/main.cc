@@ -1,4 +1,6 @@
-// The program "lamina": commands, errors and exit codes.
+// The program "lamina". Signals and streams are prepared first, then flags are made of the command that is named, and
+// it runs. Errors become one line and an exit code. What a command does is in its own file, and the library does the
+// work.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// lamina predict.
+// lamina predict. Files are checked, model and rows are read, rows are answered, and predictions are written. Reading
+// is left to model_input.cc, answers to lamina/model/answer.h.
 #include <fmt/format.h>
 
 #include <memory>

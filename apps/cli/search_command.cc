@@ -1,4 +1,6 @@
-// lamina search.
+// lamina search. Settings and files are checked, Search runs with a table of its trials, and the ranking is printed and
+// written. Check against the defaults, ensemble and training of the best follow where they are asked for. Choosing and
+// training trials is left to lamina/search.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// lamina serve.
+// lamina serve. Models are read, a server is started, and signals and new model files are awaited until the end. Then
+// requests under way are answered. Requests and connections are left to lamina/serve.
 #include <fmt/format.h>
 
 #include <algorithm>

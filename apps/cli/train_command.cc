@@ -1,4 +1,6 @@
-// lamina train.
+// lamina train. Settings come from a checkpoint, a configuration file, then flags; files are checked before anything is
+// read. Then folds or one session are run, and what came out is printed and written. Everything about training is
+// TrainSession's and CrossValidate()'s.
 #include <fmt/format.h>
 
 #include <memory>
@@ -222,7 +224,7 @@ int RunSession(const TrainCommand& command, TrainSession& session, json folds = 
   if (text) {
     PrintResult(session, result);
   }
-  // Of 100,000 epochs it takes 200 MB.
+  // Only where somebody asks for it: after 100,000 epochs it takes 200 MB.
   json node = command.json_output.path.empty() ? json::object() : ResultOfJob(session, result);
   if (!folds.is_null()) {
     node["cross_validation"] = std::move(folds);

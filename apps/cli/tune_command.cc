@@ -1,4 +1,6 @@
-// lamina tune: searches the fastest plans on this machine and keeps them.
+// lamina tune: searches the fastest plans on this machine and keeps them. Flags say whether plans are listed,
+// forgotten, exported, imported, swept or searched. Measuring is left to lamina/tune/tuner.h, the file of plans to
+// lamina/tune/profile.h.
 #include <fmt/format.h>
 
 #include <cstdio>

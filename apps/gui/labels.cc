@@ -15,7 +15,7 @@ struct Label {
   const char* text;
 };
 
-// Of settings whose name does not say it.
+// Settings that their name would not explain.
 constexpr Label kLabels[] = {{"data", "Dataset"},
                              {"drop", "Dropped columns"},
                              {"task", "Tas&k"},

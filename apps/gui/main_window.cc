@@ -1,4 +1,6 @@
-// The window.
+// The window. The constructor makes pages and menus, connects data, training, searches and runs, and brings back the
+// last geometry. Settings and data are RunDocument's, training is TrainWorker's, files are FileActions', the model is
+// ModelStore's. Here they are only connected.
 #include "main_window.h"
 
 #include <QApplication>

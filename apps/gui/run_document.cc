@@ -1,4 +1,6 @@
-// Settings, data and plan, kept in step.
+// Settings, data and plan, kept in step. A change is checked at once; files are read and the run is planned in the
+// background, and late results of old settings are dropped. Reading and planning are the library's; pages show what
+// stands here.
 #include "run_document.h"
 
 #include <algorithm>

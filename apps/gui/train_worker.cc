@@ -1,4 +1,5 @@
-// Training off the interface thread.
+// Training off the interface thread. A launch prepares session or folds, runs them, measures the model, and posts the
+// outcome. Pause and stop are flags of RunControl. Training is TrainSession's, showing is left to the pages.
 #include "train_worker.h"
 
 #include <algorithm>

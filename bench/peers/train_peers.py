@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Usage: train_peers.py NAME SETTINGS REQUEST.json: times one peer, in a process of its own, and prints one line of JSON.
+"""Usage: train_peers.py NAME SETTINGS REQUEST.json: times one peer in a process of its own, prints one line of JSON.
 
 Started by train_cpu, which sets the environment that SETTINGS ("default" or "best") ask for before a library is loaded.
-REQUEST has net, batch, rounds, seconds, threads; folder (raw f32 train.x, test.x and i32 train.y, test.y, or null:
-random numbers), rows, test_rows; accuracy (rows, epochs, batch, learning_rate; or null).
+REQUEST has net, batch, rounds, seconds, threads, folder, rows, test_rows and accuracy. The folder holds raw f32 train.x
+and test.x, and i32 train.y and test.y; null stands for random numbers. Accuracy is null, or has rows, epochs, batch and
+learning_rate.
 """
 import functools
 import json

@@ -26,7 +26,7 @@ struct TrainingSteps {
   const std::function<bool()>* stop_requested = nullptr;  // asked after every step but the last; may be null
 
   int64_t count() const { return (end - begin + batch - 1) / batch; }
-  /// Of step i of these.
+  /// The rule for step i, counted from the first of these.
   UpdateRule RuleAt(int64_t i) const {
     UpdateRule now = rule;
     now.step += i;
@@ -40,7 +40,7 @@ struct TrainingSteps {
   }
 };
 
-/// Where the parameters of a layer are, with gradients and optimiser state; bias all null for a layer without.
+/// Where the parameters of a layer are, with gradients and optimizer state; bias all null for a layer without.
 struct LayerArrays {
   ParameterArrays weights;  // outputs × inputs
   ParameterArrays bias;     // outputs

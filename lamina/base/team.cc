@@ -31,11 +31,11 @@ bool ToldToSleep() {
   const char* policy = std::getenv("OMP_WAIT_POLICY");
   return policy != nullptr && strcasecmp(policy, "passive") == 0;
 }
-// Other programs keep the cores from a team when more than this share of the time of its threads was spent waiting for
-// threads that were not running. Two threads are then no faster than one.
+// The share of its threads' time that a team spends waiting for threads that are not running. Above it other programs
+// keep the cores from the team, and two threads are no faster than one.
 constexpr double kLostShare = 0.4;
 constexpr int64_t kJudged_ns = 5 * kMillisecond_ns;  // after so much time in regions
-// For so long the calling thread then goes on alone before it tries again: doubled each time up to the longest.
+// So long the calling thread then goes on alone before it tries again. Doubled each time, up to the longest.
 constexpr int64_t kAlone_ns = 20 * kMillisecond_ns;
 constexpr int64_t kLongestAlone_ns = 640 * kMillisecond_ns;
 
@@ -49,7 +49,7 @@ void Pause() {
 #endif
 }
 
-// Of forks: a child has none of its parent's threads.
+// Counts forks: a child has none of its parent's threads.
 std::atomic<int> forks{0};
 
 // Set by AloneScope.
@@ -213,8 +213,8 @@ class ThreadPool {
     }
   }
 
-  // Processor time of the members [0, size) that are not waiting (where those wait asleep: of all), this one aside; -1
-  // where one cannot be asked. And the number of those that are not waiting.
+  // Processor time of the members [0, size) that are not waiting, without this one; -1 where one cannot be asked. All
+  // members count where they wait asleep. *count: how many are not waiting.
   int64_t WorkersTime_ns(int self, int size, int* count) const {
     int64_t sum = 0;
     *count = 0;
@@ -328,7 +328,7 @@ class ThreadPool {
   bool running_ = false;
   int64_t alone_until_ns_ = 0;
   int64_t alone_ns_ = 0;
-  int64_t region_ns_ = 0;  // time of threads in regions since the last judgement
+  int64_t region_ns_ = 0;  // time of threads in regions since the last judgment
   void (*function_)(void*, Team) = nullptr;
   void* context_ = nullptr;
   AbandonScope* scope_ = nullptr;

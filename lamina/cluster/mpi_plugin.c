@@ -1,4 +1,5 @@
-/* The plug-in: the functions of mpi_plugin.h by an MPI library, whose compiler builds this file alone. Only calls of MPI 3.0. */
+/* The plug-in: the functions of mpi_plugin.h by an MPI library, whose compiler builds this file alone. It calls nothing
+ * newer than MPI 3.0. */
 #include "lamina/cluster/mpi_plugin.h"
 
 #include <mpi.h>

@@ -12,7 +12,8 @@
 
 namespace lamina {
 
-/// Of at most kProfileRows of `rows`, evenly spread; empty for images and for more than kProfileColumns columns.
+/// The profile of at most kProfileRows of `rows`, evenly spread. Empty for images and for more than kProfileColumns
+/// columns.
 DataProfile ProfileOf(const BoundTable& table, const Preprocessor& preprocessor, std::span<const int64_t> rows);
 inline constexpr int64_t kProfileRows = 20000;
 inline constexpr size_t kProfileColumns = 500;

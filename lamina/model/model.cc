@@ -1,4 +1,6 @@
-// Model files: a network and its metadata as safetensors.
+// Model files: a network and its metadata as safetensors. SaveModel() writes networks as tensors and all else as JSON
+// in the metadata. ModelFrom() checks the version first, then reads networks, preprocessing and what was measured.
+// Bytes are left to safetensors.cc, single networks to network_file.cc, answers to answer.cc and predictor.cc.
 #include "lamina/model/model.h"
 
 #include <fmt/format.h>
@@ -101,7 +103,7 @@ void ReadOthers(const SafetensorsFile& file, const json& node, std::span<const A
   }
 }
 
-// Of a file that says it answers by nearest rows.
+// Throws unless the network is one that can answer by nearest rows, as its file says.
 void RequireNearest(const Model& model, const std::string& source) {
   const std::vector<LayerSpec>& layers = model.network.layers();
   const bool fits = model.others.empty() && layers.size() == 2 && model.nearest >= 1 &&

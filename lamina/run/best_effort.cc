@@ -1,4 +1,7 @@
-// Jobs (a model on a fold) side by side, their answers put together in the order of the portfolio, and the selection.
+// The portfolio: jobs (a model on a fold) run side by side until the time is over. When all folds of a model are done,
+// their answers are put together, in the order of the portfolio. Then models are chosen with shares, and those that ask
+// for it are trained on all rows. A job is a TrainSession. Keeping jobs in a folder is left to portfolio_store.cc, the
+// choice to left_out_answers.cc.
 #include "lamina/run/best_effort.h"
 
 #include <fmt/format.h>

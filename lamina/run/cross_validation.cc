@@ -1,4 +1,6 @@
-// Fold by fold through TrainSession; then what they have in common.
+// Cross-validation: a TrainSession for each fold, in order, whose answers are collected. All rows are then judged
+// together, and the settings of the final model follow. --effort best trains the portfolio (best_effort.cc) instead.
+// The caller trains the final model with what was found.
 #include "lamina/run/cross_validation.h"
 
 #include <fmt/format.h>

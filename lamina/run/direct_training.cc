@@ -1,4 +1,5 @@
-// One function a method, and what they have in common: times, the error on training and validation rows.
+// Methods without gradients, a function each. Run() finds the network, puts it into the model, and measures training
+// and validation rows as one epoch. The networks are found in lamina/rbf; files and test rows are left to TrainSession.
 #include "lamina/run/direct_training.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// The teacher's answers, the student's rows, training, and how well the student agrees.
+// Distillation: the teacher answers the rows, and rows made up near them. The student is trained on these answers, then
+// compared with the teacher on other rows. Training is left to the Trainer, making rows up to made_up_rows.cc, reading
+// and writing files to the caller.
 #include "lamina/run/distill.h"
 
 #include <fmt/format.h>

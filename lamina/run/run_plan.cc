@@ -1,4 +1,6 @@
-// From settings and tables to split, preprocessing and layers.
+// From settings and tables to split, preprocessing and layers. The method is chosen first, then the data is planned,
+// the network, and the rows that can be used. Nothing is encoded or trained here: train_data.cc and TrainSession do
+// that by the plan.
 #include "lamina/run/run_plan.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// From settings to data sets, network, training and files. Prepare(), which every constructor calls with what the run
-// begins from (run_origin.h), validates, reads, encodes and builds network and backend, in this order, so that nothing
-// is read for settings that cannot work; a checkpoint must fit what was built. Run() trains from resume_state_, if
-// there is one, and writes the files.
+// From settings to data sets, network, training and files. Prepare(), which every constructor calls, checks settings
+// first, so that nothing is read for settings that cannot work. It then reads, encodes, builds network and backend, and
+// requires a checkpoint to fit them. Run() trains, judges by validation and test rows, and writes the files. Steps are
+// the Trainer's, methods without gradients are direct_training.cc's, and where a run begins is run_origin.h's.
 #include "lamina/run/session.h"
 
 #include <fmt/format.h>

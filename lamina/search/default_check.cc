@@ -1,4 +1,5 @@
-// Two cross-validations, compared row by row.
+// Whether the best trial beats the defaults: two cross-validations on the same folds, compared row by row. Training is
+// left to CrossValidate(), the comparison to lamina/model/compare_models.h.
 #include "lamina/search/default_check.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// Greedy selection, and the model that comes of it.
+// An ensemble of a search's trials: their kept networks answer the validation rows. Greedy selection chooses among
+// them, and one model is made of those that were chosen. Calibration, intervals and test follow. The selection is
+// lamina/model/choose_ensemble.h's; the caller writes the file.
 #include "lamina/search/ensemble.h"
 
 #include <algorithm>

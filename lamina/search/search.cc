@@ -1,7 +1,8 @@
 // The trials of a search, stage by stage. The constructor lists the trials, takes up what the state folder holds of
 // them, and plans the stages. Run() trains what waits, several trials at once (RunStage, RunTrial). It stops the
 // hopeless half after a stage (StopHopeless), and ranks. mutex_ guards what threads share. Other processes may train
-// trials of the same state folder: NextTrial() claims one, or takes over what they recorded.
+// trials of the same state folder: NextTrial() claims one, or takes over what they recorded. Files are left to
+// search_state.cc, training to the Trainer, the trials' settings to search_space.cc.
 #include "lamina/search/search.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// Connections and the requests that wait together.
+// One thread's connections, and its requests that wait together. Take() begins a connection, Enqueue() collects jobs,
+// and AnswerWaiting() gives them to the worker. Tick() ends what waits too long. Bytes are left to http_connection.cc,
+// answers to the worker.
 #include "lamina/serve/http_loop.h"
 
 #include <omp.h>

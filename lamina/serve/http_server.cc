@@ -1,4 +1,6 @@
-// Loops on threads, and the thread that accepts for them.
+// Loops on threads, and the thread that accepts connections for them. The constructor listens, Start() begins to
+// answer, and Stop() answers what was asked, then ends. Connections and requests are left to the loops, addresses to
+// the service.
 #include "lamina/serve/http_server.h"
 
 #include <fmt/format.h>

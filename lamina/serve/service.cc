@@ -1,4 +1,6 @@
-// Routes.
+// From a request to a response, or to a job. Handle() finds the route, checks method and token, then answers at once or
+// reads rows into a job. Sockets are left to the HttpServer, rows of jobs to the Worker, formats to the files of the
+// routes.
 #include "lamina/serve/service.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
-// Rows through a model, on the calling thread.
+// Rows through a model, on the calling thread. Run() groups jobs by model, computes their rows together, and writes
+// each response. Large networks take many rows through executors, small ones row by row. Reading requests is left to
+// the service.
 #include "lamina/serve/worker.h"
 
 #include <fmt/format.h>

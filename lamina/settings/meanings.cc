@@ -49,7 +49,7 @@ void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64
   }
 }
 
-// Of counts or amounts, which stay such only if nothing is taken from them.
+// Whether targets are counts or amounts. They stay such only if nothing is subtracted from them.
 bool HasLogLink(const Loss& loss) {
   return loss.targets() == LossTargets::kNotNegative || loss.targets() == LossTargets::kPositive;
 }
@@ -315,7 +315,7 @@ Initialization InitializationFrom(const ResolvedSettings& settings, std::span<co
   if (ParseParametrization(settings->parametrization) == Parametrization::kNtk) {
     return Initialization::kNtk;
   }
-  // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalise
+  // Through many layers of the relu family signals of smaller weights fade; through few, smaller ones generalize
   // better.
   constexpr size_t kFewLayers = 3;
   return layers.front().activation.relu_like() && layers.size() > kFewLayers ? Initialization::kHeUniform

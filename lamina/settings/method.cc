@@ -21,7 +21,7 @@ struct MethodReadsRow {
   std::vector<std::string_view> settings;
 };
 
-// Of the settings that not every method reads: backpropagation all of the other groups.
+// What a method reads of the settings that not every method reads. Backpropagation also reads all other groups.
 const std::vector<MethodReadsRow>& ReadsTable() {
   static const std::vector<MethodReadsRow> table = {
       {Method::kBackpropagation, {"start-from", "freeze", "centres"}},
@@ -38,7 +38,7 @@ const std::vector<MethodReadsRow>& ReadsTable() {
 }
 
 constexpr std::string_view kReadByAll[] = {"effort", "time-limit", "state", "nested", "method", "dtype", "seed"};
-// Of the other groups, what only some methods read.
+// What only some methods read, although their groups are those of all methods.
 constexpr std::string_view kOfData[] = {"class-weights", "weight-column", "soft-target", "target-values", "monitor"};
 constexpr std::string_view kOfFiles[] = {"checkpoint", "checkpoint-epochs"};
 

@@ -1,4 +1,6 @@
-// The tables of the matrix, measured row by row.
+// The tables of the matrix, measured row by row: layers, training, steps, answers, starts, limits. Results are verified
+// before they are timed, and peers run in turns with lamina. Measuring is left to lamina/measure, peers to
+// matrix_peers.cc, printing to the caller.
 #include "lamina/study/matrix.h"
 
 #include <fmt/format.h>

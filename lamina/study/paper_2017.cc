@@ -1,4 +1,6 @@
-// Runs the study table by table.
+// The study of 2017, table by table and figure by figure, with the paper's numbers beside them. A layer is verified and
+// timed once, whichever table asks first (LayerTimer). Sweeps are left to layer_sweep.cc, classifiers to
+// paper_2017_classifiers.cc.
 #include "lamina/study/paper_2017.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The two loops, and the line search.
+// L-BFGS on the whole batch: a direction by the two loops over the last pairs, then a line search along it. The
+// executor computes loss and gradient. Epochs, validation and stopping are left to TrainRun.
 #include "lamina/train/lbfgs.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// Epochs and steps in 8-bit integers.
+// Fine-tuning of a network in 8-bit integers. Ranges are measured and inputs are cut where that helps. Then epochs of
+// steps follow, each judged by validation rows, and the best network is kept. Rounding is left to int8_rounding.cc,
+// gradients to int8_gradients.cc.
 #include "lamina/train/quantize_aware.h"
 
 #include <algorithm>

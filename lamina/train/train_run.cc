@@ -1,4 +1,6 @@
-// An epoch after another: steps, sums, validation, what is kept.
+// One training run, an epoch after another. An epoch orders the rows and takes steps in chunks; validation follows,
+// then what is kept. StoreKept() changes the owner's network at the end. Sums of a step are left to the executor,
+// shards and L-BFGS to their classes, rows to DataFeed. The Trainer decides when to stop.
 #include "lamina/train/train_run.h"
 
 #include <fmt/format.h>

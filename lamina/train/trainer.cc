@@ -1,4 +1,6 @@
-// The training loop: epochs of batches, then validation, schedule and stopping. The executor computes the steps.
+// The training loop. Run() checks the rows and goes on from a saved state, if there is one. Each epoch trains and
+// validates (TrainRun), tells the callbacks, and writes a checkpoint where one is due. The loop ends by early stopping,
+// convergence, or the wish to stop. Files are the caller's.
 #include "lamina/train/trainer.h"
 
 #include <optional>

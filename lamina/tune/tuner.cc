@@ -1,4 +1,6 @@
-// Searches plans by measuring: PassRun checks and times each of the backend's candidates; a faster one must win twice.
+// Searches plans by measuring. PassRun verifies and times each of the backend's candidates; slow ones leave after a
+// round, and the fastest must beat the estimate twice. Candidates are left to the backend, the file of plans to
+// profile.cc.
 #include "lamina/tune/tuner.h"
 
 #include <fmt/format.h>

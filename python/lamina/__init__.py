@@ -1,9 +1,14 @@
 """lamina: neural layers at the speed of the hardware.
 
-Estimators with scikit-learn's contract (`MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`, `FSVCClassifier`,
-`SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `RFMClassifier`, `RFMRegressor`, `KNeighborsClassifier`,
-`KNeighborsRegressor`, `KNeighborsTransformer`, `NearestNeighbors`, `RadiusNeighborsClassifier`, `RadiusNeighborsRegressor`), functions on arrays (`cdist`, `layer`, `nearest`, `laplacian_kernel`), the library's own parts
-(`Network`, `Model`, `Predictor`, `train`), and `lamina.dask` for rows in many processes.
+Estimators keep scikit-learn's contract: `MLPClassifier`, `MLPRegressor`, `RBFClassifier`, `RBFRegressor`,
+`FSVCClassifier`, `SFSVCClassifier`, `ELMClassifier`, `ELMRegressor`, `RFMClassifier`, `RFMRegressor`,
+`KNeighborsClassifier`, `KNeighborsRegressor`, `KNeighborsTransformer`, `NearestNeighbors`,
+`RadiusNeighborsClassifier`, `RadiusNeighborsRegressor`. Functions on arrays: `cdist`, `layer`, `nearest`,
+`laplacian_kernel`. The library's own parts: `Network`, `Model`, `Predictor`, `train`. `lamina.dask` takes rows in many
+processes.
+
+This file gathers the public names and leaves the work to the modules beside it. Functions, networks and models are
+imported first. Estimators follow when somebody asks for one, since scikit-learn takes a second to import.
 """
 
 from __future__ import annotations

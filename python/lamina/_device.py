@@ -1,5 +1,7 @@
-"""Operands of functions on arrays: in host memory, or in a CUDA GPU's (PyTorch, CuPy, whatever speaks DLPack), where they
-are then computed in place."""
+"""Operands of functions on arrays: in host memory, or in that of a CUDA GPU, where they are then computed in place.
+
+Arrays on a GPU are those of PyTorch, CuPy and whatever speaks DLPack.
+"""
 
 from __future__ import annotations
 

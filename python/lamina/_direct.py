@@ -1,4 +1,4 @@
-"""Networks whose centres are found at once: FSVC and SFSVC."""
+"""Networks whose centers are found at once: FSVC and SFSVC."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _DirectClassifier(_ClassTargets):
 
 
 class _NoveltyClassifier(_DirectClassifier):
-    """Centres by one pass over the rows in their order, each voting for its class."""
+    """Centers by one pass over the rows in their order, each voting for its class."""
 
     _by_class = False
     _auto_scale = "minmax"  # one radius for all columns
@@ -87,7 +87,7 @@ class _NoveltyClassifier(_DirectClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Any:
-        """Finds the centres.
+        """Finds the centers.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class _NoveltyClassifier(_DirectClassifier):
 
     @property
     def centers_(self) -> Array:
-        """The centres, (n_centers_, features), in units of X: a copy."""
+        """The centers, (n_centers_, features), in units of X: a copy."""
         return self._first_weights("centers_")
 
 
@@ -130,8 +130,8 @@ class _NoveltyClassifier(_DirectClassifier):
 class FSVCClassifier(_NoveltyClassifier):
     """Fast support vector classifier of R. and I. Dogaru (2007): one pass over the rows finds a network of distances.
 
-    A row becomes a centre where the activations of the centres so far sum to less than ``overlap``. The same rows in the
-    same order give the same centres, with any number of threads.
+    A row becomes a center where the activations of the centers so far sum to less than ``overlap``. The same rows in
+    the same order give the same centers, with any number of threads.
     """
 
     def __init__(

@@ -128,8 +128,10 @@ class _ExtremeLearning(_Estimator):
     def _begin(
         self, rows: Rows, outputs: int, place: Callable[[Network, _core.Dataset, int], None] | None = None
     ) -> _core.Dataset:
-        """The rows scaled; draws the hidden layer, for distances from among them, or as ``place`` of (network, rows, seed)
-        finds centres of clusters."""
+        """The rows, scaled. Draws the hidden layer; for distances its centers are rows, or what ``place`` finds.
+
+        ``place`` gets (network, rows, seed) and moves the centers to those of clusters.
+        """
         if self.C == "auto":
             raise ValueError('C="auto" needs all rows at once: find it by fit() on some of them, and give that number')
         self._dtype = self._dtype_for(len(rows.x))
@@ -177,7 +179,7 @@ class _ExtremeLearning(_Estimator):
         return network
 
     def _place(self, network: Network, data: _core.Dataset, seed: int) -> None:
-        """Moves the centres to those of clusters."""
+        """Moves the centers to those of clusters."""
         _core.place_clusters(network._core, data, self.centres, seed, str(self.device), threads_of(self.threads))
 
     def _products(self) -> str:
@@ -192,7 +194,7 @@ class _ExtremeLearning(_Estimator):
 
     @property
     def hidden_weights_(self) -> Array:
-        """The hidden weights, or rows as centres, (n_neurons, features), of scaled rows: a copy."""
+        """The hidden weights, or rows as centers, (n_neurons, features), of scaled rows: a copy."""
         check_is_fitted(self)
         return self._network.weights(0).copy()
 
@@ -228,10 +230,10 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
+        """Adds rows: the network is then that of all rows that ``partial_fit`` was given.
 
-        The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every pair
-        of neurons are kept, in pickles too.
+        Rows of ``fit`` do not count, as it keeps no sums. The first call draws the hidden layer and finds the scaling,
+        which later rows share. Sums of 8 bytes for every pair of neurons are kept, in pickles too.
 
         Parameters
         ----------
@@ -279,10 +281,10 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Adds rows: the network is then that of all rows that were given so (not those of ``fit``, of which nothing is kept).
+        """Adds rows: the network is then that of all rows that ``partial_fit`` was given.
 
-        The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every pair
-        of neurons are kept, in pickles too.
+        Rows of ``fit`` do not count, as it keeps no sums. The first call draws the hidden layer and finds the scaling,
+        which later rows share. Sums of 8 bytes for every pair of neurons are kept, in pickles too.
 
         Parameters
         ----------

@@ -28,7 +28,7 @@ class Moments:
 
     @classmethod
     def of(cls, x: Array, weights: Array | None) -> Moments:
-        """Of the columns of x, in double precision."""
+        """Those of the columns of x, in double precision."""
         mean = np.average(x, axis=0, weights=weights) if weights is not None else x.mean(axis=0, dtype=np.float64)
         mean = np.asarray(mean, np.float64)
         squares = np.zeros_like(mean)
@@ -113,7 +113,7 @@ class Rows:
     weights: Array | None
     groups: Array | None = None  # whole numbers, for who leaves rows out by them
     times: Array | None = None  # whole numbers in the order of the times, for who asks earlier rows about later ones
-    soft: Array | None = None  # (rows, outputs): what a teacher says, learnt in the place of targets and labels
+    soft: Array | None = None  # (rows, outputs): what a teacher says, learned in the place of targets and labels
 
     def take(self, rows: Array) -> Rows:
         """Some of them."""

@@ -54,24 +54,24 @@ def cdist(
     Parameters
     ----------
     x : array, (n, d)
-        Of float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8 or uint8 (of uint64, as int64
-        where all numbers fit and else as float64), in NumPy or whatever
-        gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not copied,
-        also read-only ones and mapped files; others (Fortran order) are, once. Arrays of PyTorch or CuPy in the memory
-        of the first CUDA GPU are computed where they are with ``backend="cuda"``, and refused otherwise; the other
-        operand may be in host memory.
+        Types: float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8, uint8. uint64 is taken as
+        int64 where all numbers fit, else as float64. NumPy's arrays, and whatever gives its memory by the buffer
+        protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not copied, also read-only ones and mapped
+        files; others (Fortran order) are, once. Arrays of PyTorch or CuPy in the memory of the first CUDA GPU are
+        computed where they are with ``backend="cuda"``, and refused otherwise. The other operand may then be in host
+        memory.
     y : array, (m, d), optional
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
-    metric : {"euclidean", "cityblock", "sqeuclidean", "dice", "hamming", "jaccard", "rogerstanimoto", "russellrao", ...}
-        "l2", "manhattan" and "l1", "l2sq" are other names of the first three. The default is that of SciPy. The others,
-        with "sokalsneath" and "yule", are between rows of truths, in float64: a number that is not 0 is true ("dice"
-        and "hamming" take no numbers but 0 and 1).
+    metric : {"euclidean", "cityblock", "sqeuclidean", "dice", "hamming", "jaccard", ...}
+        "l2" is another name of the first, "manhattan" and "l1" of the second, "l2sq" of the third. The default is that
+        of SciPy. The others are between rows of truths, in float64; "rogerstanimoto", "russellrao", "sokalsneath" and
+        "yule" are such, too. A number that is not 0 is true. "dice" and "hamming" take no numbers but 0 and 1.
     w : array, (d,), optional
-        Weights of the columns, as in SciPy: of |x - y| for "cityblock", of (x - y)^2 for "euclidean" and "sqeuclidean",
-        of what is counted for truths. Integers are then taken as float64.
+        Weights of the columns, as in SciPy. They multiply |x - y| for "cityblock", (x - y)^2 for "euclidean" and
+        "sqeuclidean", and what is counted for truths. Integers are then taken as float64.
     out : array, (n, m), optional
-        Where the distances go: of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU. It is
-        what is returned.
+        Where the distances go, an array of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU.
+        It is what is returned.
     backend : str
         "cpu", "cuda", "auto" or another of ``lamina.backends()``.
     threads : int, optional
@@ -80,9 +80,9 @@ def cdist(
     Returns
     -------
     array, (n, m)
-        Of NumPy, or where x is on a GPU of x's library, there. float64 for float64, float32 for the smaller
-        floating-point types; of integers exact sums in int64 (int32 for 8
-        bits), but roots ("euclidean") as floating-point numbers.
+        An array of NumPy; where x is on a GPU, one of x's library there. float64 for float64, float32 for the smaller
+        floating-point types. Integers give exact sums in int64 (int32 for 8 bits), but roots ("euclidean") as
+        floating-point numbers.
 
     Raises
     ------
@@ -174,8 +174,8 @@ def nearest(
 ) -> tuple[Array, Array]:
     """The k nearest rows of y for every row of x, exactly.
 
-    Distances are compared as they are computed and never stored. Among rows of few columns (up to 16), in float32 and
-    float64, a tree is made on backend "cpu" where it pays, with the same answer.
+    Distances are compared as they are computed and never stored. For rows of few columns (up to 16) in float32 or
+    float64, backend "cpu" makes a tree where it pays. The answer is the same.
 
     Parameters
     ----------
@@ -190,9 +190,9 @@ def nearest(
     Returns
     -------
     distances : array, (n, k)
-        Of NumPy, ascending, in the type that `cdist` gives.
+        An array of NumPy, ascending, in the type that `cdist` gives.
     indices : array of int64, (n, k)
-        Rows of y. Of rows at the same distance the one with the lower index comes first, as in a stable sort.
+        Rows of y. Where distances are equal the lower index comes first, as in a stable sort.
 
     Raises
     ------

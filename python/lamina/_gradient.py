@@ -128,11 +128,11 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         sample_weight : array, (rows,), optional
             How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
         eval_set : (X, y) or [(X, y)], optional
-            Rows to be watched: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair of a
-            list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
+            Validation rows: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair
+            of a list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
         soft_target : array, (rows, classes) or (rows,) or (rows, targets), optional
-            What a teacher says of the rows of X, learnt in the place of ``y``: probabilities in the order of the
-            sorted classes, or numbers. ``y`` still names the classes, and scores validation rows.
+            What a teacher answers to the rows of X, learned in the place of ``y``. These are probabilities in the
+            order of the sorted classes, or numbers. ``y`` still names the classes, and scores validation rows.
 
         Returns
         -------

@@ -263,8 +263,8 @@ class Model:
         Returns
         -------
         array, (rows,) of classes; or (rows,) or (rows, targets) of float64
-            Classes have the type of the column that `lamina.train` was given, and None stands for rows without an answer.
-            Models of files answer with names (str), and "" for such rows.
+            Classes have the type of the column that `lamina.train` was given, and None stands for rows without an
+            answer. Models of files answer with names (str), and "" for such rows.
         """
         answers = self._answers(table, backend, threads, missing, unseen, by_position, reading)
         if self.classes:

@@ -17,9 +17,9 @@ class Network:
     Parameters
     ----------
     layers : str
-        "dot-relu:256,dot-softmax:10", "rbf(radius=12)-radius:64,dot-identity:1": neurons as the program writes them, each
-        with how many there are. Softmax stands at the end only. ``residual(dot-relu:64,dot-identity:64)`` is a block of
-        hidden layers whose input is added to its output.
+        "dot-relu:256,dot-softmax:10", "rbf(radius=12)-radius:64,dot-identity:1": neurons as the program writes them,
+        each with how many there are. Softmax stands at the end only. ``residual(dot-relu:64,dot-identity:64)`` is a
+        block of hidden layers whose input is added to its output.
     inputs : int
         Features of a row.
     dtype : {"f32", "f64"}
@@ -190,14 +190,15 @@ class Network:
     def from_torch(cls, module: Any, *, residual: type | None = None) -> Network:
         """The network of a ``torch.nn.Sequential`` of Linear and known activations, its weights copied.
 
-        It answers as the module does after ``module.eval()``. Known are ReLU, LeakyReLU with a positive slope, Tanh, Sigmoid, SiLU,
-        Mish, SELU, GELU(approximate="tanh"), ELU, Softplus with its defaults, and Softmax at the end, one behind a Linear.
-        BatchNorm1d behind a Linear is folded into it. Identity, Dropout and Flatten are passed over, a Sequential inside is taken as
-        its modules. Raises ValueError naming all else: other modules and parameters, two activations in a row, classes of one's
-        own, hooks.
+        It answers as the module does after ``module.eval()``. Known activations are ReLU, LeakyReLU with a positive
+        slope, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU, and Softplus with its defaults. One may
+        follow each Linear. Softmax may stand at the end. BatchNorm1d behind a Linear is folded into it. Identity,
+        Dropout and Flatten are passed over, a Sequential inside is taken as its modules. Raises ValueError that names
+        whatever else there is: other modules and parameters, two activations in a row, classes of one's own, hooks.
 
-        ``residual``: a subclass of Sequential whose ``forward(x)`` is x plus what its modules make of x (what `to_torch` makes
-        of residual blocks is known). Such a block begins with a Linear; it is tried on some rows before it is believed.
+        ``residual``: a subclass of Sequential whose ``forward(x)`` is x plus what its modules make of x. What
+        `to_torch` makes of residual blocks is known. Such a block begins with a Linear; it is tried on some rows before
+        it is believed.
         """
         from ._torch import layers_of
 

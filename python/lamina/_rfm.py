@@ -173,11 +173,12 @@ class _KernelMachine(_Estimator):
 class RFMClassifier(_KernelMachine, _DirectClassifier):
     """Kernel machine for classes, exp(-(|s (x - z)| / L)^power) at every row, with learned weights s of the columns.
 
-    Solved for at once. Kernel, width, ridge and the round of column weights are those that answer each row best from all
-    others (equal rows, or the groups given, are left out together; of times given, earlier ones answer later ones).
-    Probabilities fit those answers, too. Sample weights are exact: a row of weight 2 and the row twice give the same
-    machine. Above 700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory grows
-    with the square of the rows, time with the cube. Above 20,000 machines in the leaves of a tree answer together.
+    Solved for at once. Kernel, width, ridge and the round of column weights are those that answer each row best from
+    all others. Equal rows, or the groups given, are left out together. Where times are given, earlier rows answer later
+    ones. Probabilities fit those answers, too. Sample weights are exact: a row of weight 2 and the row twice give the
+    same machine. Above 700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory
+    grows with the square of the rows, time with the cube. Above 20,000 rows, machines in the leaves of a tree answer
+    together.
     """
 
     def __init__(

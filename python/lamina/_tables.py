@@ -109,7 +109,10 @@ def is_text(values: Array) -> bool:
 
 
 def class_values(data: Any, target: str, classes: list[str]) -> Array | None:
-    """The classes as values of the column ``target`` in its type; None where their names are texts or not told apart."""
+    """The classes as values of the column ``target``, in its type.
+
+    None where they are texts, or where a class is the name of no value.
+    """
     column = next((values for name, values in _columns(data) if name == target), None) if is_table(data) else None
     if column is None:
         return None

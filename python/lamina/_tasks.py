@@ -77,7 +77,7 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         Returns
         -------
         array, (rows, classes)
-            In the order of ``classes_``, float64. Of columns of 0 and 1 those of the 1.
+            In the order of ``classes_``, float64. For a column of 0 and 1, the probability of the 1.
         """
         outputs = self._outputs_of(X)
         if self._multilabel:  # never sure: rounding alone would make them 0 or 1

@@ -151,7 +151,8 @@ def train(
 
     Notes
     -----
-    Ctrl-C ends the run after its current step, of long ones before it, with the model so far, stop_reason "interrupted".
+    Ctrl-C ends the run after its current step, and cuts a long step short. The result then has the model so far and
+    stop_reason "interrupted".
     """
     data, test, validation = as_columns(data), as_columns(test), as_columns(validation)
     targets = [target] if isinstance(target, str) else target

@@ -50,9 +50,10 @@ def shown(text: str) -> str:
 
 
 def in_python(text: str) -> str:
-    """The sentence on one line as a terminal may get it: "--max-categories 5" becomes "max_categories=5" and "--strict" "strict".
+    """The sentence on one line as a terminal may get it, with the parameters of Python in place of flags.
 
-    Flags without a parameter stay as they are.
+    "--max-categories 5" becomes "max_categories=5", and "--strict" becomes "strict". Flags without a parameter stay as
+    they are.
     """
 
     def parameter(found: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Rows that are spread over processes: dask arrays and data frames.
 
-Import it by name: ``import lamina.dask``. What computes is whatever scheduler dask has, a ``dask.distributed.Client`` or
-its threads; a partition must fit the memory of its worker. joblib's backend "dask" needs nothing of this: estimators work
+Import it by name: ``import lamina.dask``. Whatever scheduler dask has computes: a ``dask.distributed.Client``, or its
+threads. A partition must fit the memory of its worker. joblib's backend "dask" needs nothing of this: estimators work
 under it as they are.
 """
 
@@ -27,13 +27,13 @@ from ._network import Network
 def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     """Fits an extreme learning machine to rows that no single process holds.
 
-    Every partition gives its sums H'H and H'T, which are added up in pairs; the answer is that of ``fit`` for all rows in
-    one place, but for rounding (of distances, centres that are rows are those of the first partition).
+    Every partition gives its sums H'H and H'T, which are added up in pairs. The answer is that of ``fit`` for all rows
+    in one place, but for rounding. Centers of distances that are rows are rows of the first partition.
 
-    Centres of clusters (``centres="k-means"`` or ``"k-medians"``) are found by going through all partitions again and again,
-    up to 52 times: give an X that is persisted, or quick to make. They start at the same rows as in one place. Means of
-    clusters are sums over partitions and differ by rounding, medians are exact; where a row is as near to one centre as to
-    another but for rounding, clusters may differ from there on.
+    Centers of clusters (``centres="k-means"`` or ``"k-medians"``) need up to 52 passes through all partitions: give an
+    X that is persisted, or quick to make. They start at the same rows as in one place. Means of clusters are sums over
+    partitions and differ by rounding; medians are exact. Where a row is equally near to two centers but for rounding,
+    clusters may differ from there on.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def _place(estimator: Any, parts: list[Any], network: Network, seed: int) -> None:
-    """Moves the network's centres to those of clusters of all rows: Lloyd's iterations, as lamina/rbf/clusters.cc."""
+    """Moves the network's centers to those of clusters of all rows: Lloyd's iterations, as lamina/rbf/clusters.cc."""
     kind, centres = estimator.centres, network.weights(0)
     blocks = [dask.delayed(_features)(estimator, *part) for part in parts]
     rows = dask.compute(*(dask.delayed(len)(block) for block in blocks))
@@ -187,20 +187,23 @@ def _taken(rows: Array, which: Array) -> Array:
 
 
 def _assigned(rows: Array, centres: Array, dtype: str, kind: str, device: str, threads: int) -> tuple[Array, Array]:
-    """The centre of every row, and its distance."""
+    """The center of every row, and its distance."""
     found: Any = _core.cluster_rows(rows, centres, dtype, kind, device, threads)
     labels, distances = found
     return labels[0], distances[0]
 
 
 def _told(assigned: tuple[Array, Array], before: tuple[Array, Array] | None, count: int) -> tuple[bool, Array]:
-    """Whether a row has another centre than before, and how many rows each centre has."""
+    """Whether a row has another center than before, and how many rows each center has."""
     changed = before is None or not np.array_equal(assigned[0], before[0])
     return changed, np.bincount(assigned[0], minlength=count)
 
 
 def _fill(assigned: list[Any], sizes: Array, empty: int) -> None:
-    """Gives a centre without rows the one that is farthest from its own, of centres that have others; the first of several."""
+    """Gives a center without rows the row that is farthest from its own center, the first of several.
+
+    Only centers that have other rows give one away.
+    """
     farthest = dask.compute(*(dask.delayed(_farthest)(each, sizes) for each in assigned))
     place = max((i for i, found in enumerate(farthest) if found is not None), key=lambda i: float(farthest[i][0]))
     _, row, centre = farthest[place]

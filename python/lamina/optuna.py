@@ -1,6 +1,7 @@
 """Trials of Optuna that end early where an epoch shows that they lead nowhere.
 
-Import it by name: ``import lamina.optuna``. Studies, samplers, pruners and storages are Optuna's own; see docs/python.md.
+Import it by name: ``import lamina.optuna``. Studies, samplers, pruners and storages are Optuna's own; see
+docs/python.md.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ except ImportError:
 
 
 class Pruning:
-    """A callback of estimators, and ``on_epoch`` of `lamina.train`: reports every epoch to a trial, and ends a pruned one.
+    """A callback of estimators, and ``on_epoch`` of `lamina.train`.
+
+    Reports every epoch to a trial, and ends a pruned one.
 
     Parameters
     ----------
     trial : optuna.Trial
     metric : str
-        What is reported: "validation_loss" (with ``eval_set``, or validation rows of `lamina.train`), "validation_accuracy",
-        "train_loss" or "train_accuracy". The direction is the study's.
+        What is reported: "validation_loss", "validation_accuracy", "train_loss" or "train_accuracy". The first two need
+        ``eval_set``, or validation rows of `lamina.train`. The direction is the study's.
 
     Raises
     ------

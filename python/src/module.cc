@@ -1,5 +1,6 @@
 // The extension module lamina._core: thin functions over the library, without the interpreter's lock while they
-// compute. Everything that is easier said in Python (shapes, types, scikit-learn's contract) is in python/lamina.
+// compute. Errors are bound first, then each file's functions, then names. Everything that is easier said in Python
+// (shapes, types, scikit-learn's contract) is in python/lamina.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

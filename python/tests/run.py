@@ -5,9 +5,10 @@ Usage: run.py --library BUILD --work FOLDER [--python PYTHON] [--requirement TEX
 
 --only build: the package is built and installed, and imported once; --only tests: with the package that is there.
 
---sanitize: BUILD has address and undefined-behaviour sanitizers (preset asan), and the interpreter runs under their preloaded runtime;
-scikit-learn's own checks of estimators then take very long: name the other test files. The environment is kept in FOLDER for the next
-time, until requirements.txt changes. Exit status 77, which ctest takes for skipped, where pip reaches no index. Standard library only.
+--sanitize: BUILD has address and undefined-behavior sanitizers (preset asan). The interpreter runs under their runtime,
+preloaded. scikit-learn's own checks of estimators then take very long: name the other test files. The environment is
+kept in FOLDER for the next time, until requirements.txt changes. Exit status 77, which ctest takes for skipped, where
+pip reaches no index. Standard library only.
 """
 
 import argparse
@@ -56,8 +57,10 @@ SANITIZED_BUILD = [f"-Ccmake.define.CMAKE_CXX_FLAGS={SANITIZERS}", "-Ccmake.defi
 
 
 def sanitized() -> dict[str, str]:
-    """What an interpreter needs that loads sanitized code: the runtime before all else. Interpreters leak by themselves, and their own
-    allocator hides what is done to its blocks."""
+    """What an interpreter needs that loads sanitized code: the runtime before all else.
+
+    Interpreters leak by themselves, and their own allocator hides what is done to its blocks.
+    """
     def runtime(name: str) -> str:
         found = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
         return str(pathlib.Path(found.stdout.strip()).resolve())

@@ -1,7 +1,8 @@
 """lamina export --c and --html: the C source and the page of every kind of model answer as the program does.
 
-Each source is compiled by gcc under its sanitizers and by clang, with all warnings as errors, tests itself, and is asked
-rows that the program answers, too. Each page is asked the same rows by node. What is not there is skipped by name.
+Each source is compiled by gcc under its sanitizers and by clang, with all warnings as errors. It tests itself, and is
+asked rows that the program answers, too. Each page is asked the same rows by node. What is not there is skipped by
+name.
 """
 
 import csv

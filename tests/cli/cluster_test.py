@@ -1,4 +1,4 @@
-"""lamina over the ranks of an MPI job: the same bits for any number, ranks that fail, hang and die, and what differs between them."""
+"""lamina over the ranks of an MPI job: the same bits for any number, and ranks that fail, hang, die and differ."""
 
 import functools
 import json
@@ -34,7 +34,7 @@ def on_each_mpi(test):
 
 class RankTest(CliTest):
     def start_ranks(self, mpi, *groups, folders=None, variables=None):
-        """mpirun with a group (ranks, arguments) each, in a process group of its own; folders and variables by group."""
+        """mpirun with the groups (ranks, arguments), in a process group of its own; folders and variables by group."""
         command = [LAUNCHERS[mpi]]
         for i, (ranks, arguments) in enumerate(groups):
             command += [":"] if i > 0 else []

@@ -1,6 +1,9 @@
-"""What a crash of the machine may leave: every prefix of what a run does to files is replayed, with writes that were not
-synced dropped, torn at 512 and 4,096 bytes or reordered, and names that were not synced as before. A file that has its name is
-old or new, whole; a run that goes on from it ends with the same bits. tests/faults/record_calls.c records, preloaded."""
+"""What a crash of the machine may leave.
+
+Every prefix of what a run does to files is replayed. Writes that were not synced are dropped, torn at 512 and 4,096
+bytes or reordered; names that were not synced are as before. A file that has its name is old or new, whole. A run that
+goes on from it ends with the same bits. tests/faults/record_calls.c records, preloaded.
+"""
 
 import os
 import posixpath

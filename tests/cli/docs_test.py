@@ -1,4 +1,4 @@
-"""The pages: what docs/tasks tells to type works, every command has a page, no link leads nowhere, long sentences are found."""
+"""The pages: what docs/tasks tells to type works, commands have pages, links lead somewhere, sentences are short."""
 
 import glob
 import json
@@ -161,7 +161,7 @@ def keys_of(node):
 
 
 class ResultKeysTest(CliTest):
-    """Every key of --json stands in the table of docs/command-line.md, in the row of its command or in one that it names."""
+    """Every key of --json stands in the table of docs/command-line.md: in its command's row, or in one named there."""
 
     def test_keys_are_told(self):
         with open(os.path.join(SOURCE, "docs", "command-line.md"), encoding="utf-8") as file:

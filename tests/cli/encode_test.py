@@ -14,8 +14,10 @@ NETWORK = ("--hidden", "16", "--epochs", "2", "--batch", "64", "--threads", "2")
 
 class EncodeTest(CliTest):
     def write_table(self, rows, columns=40):
-        """A class that a straight line tells mostly, numbers, and a column of text. Row by row: what this process takes of memory is
-        counted as the program's, too."""
+        """A class that a straight line mostly tells, numbers, and a column of text.
+
+        Written row by row, since the memory of this process counts as the program's, too.
+        """
         chance = random.Random(5)
         with open(self.path("t.csv"), "w", encoding="utf-8") as file:
             print(*(f"x{j}" for j in range(columns)), "color", "label", sep=",", file=file)

@@ -1,6 +1,7 @@
 """lamina export: ONNX files against onnxruntime, weights as arrays, bad input.
 
-LAMINA_ONNX_PYTHON names a Python that has onnx, onnxruntime and numpy: python3 -m venv DIR, DIR/bin/pip install onnx onnxruntime.
+LAMINA_ONNX_PYTHON names a Python that has onnx, onnxruntime and numpy: python3 -m venv DIR, DIR/bin/pip install onnx
+onnxruntime.
 """
 
 import csv

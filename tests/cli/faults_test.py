@@ -156,7 +156,10 @@ class FaultsTest(CliTest):
 
     @unittest.skipUnless(os.path.exists(LIBRARY), "faults: the preloaded library was not built")
     def test_memory_that_is_refused(self):
-        """Some of the allocations, spread over the run (all with LAMINA_FAULT_RUNS=all): an error and a whole file, old or new."""
+        """An allocation fails: the program says so, and files are whole, old or new.
+
+        Some allocations, spread over the run, are tried; all of them with LAMINA_FAULT_RUNS=all.
+        """
         for command, outputs in self.COMMANDS.items():
             new, names = self.whole_run(command, outputs)
             number, runs = 0, 0
@@ -194,7 +197,7 @@ class FaultsTest(CliTest):
             self.assertNotIn(1, enough)
 
     def starts_within(self, mib):
-        """Whether the loader of programs has room for the program and its libraries: before that it is not ours to say anything."""
+        """Whether the loader has room for the program and its libraries. Without it the program cannot say anything."""
         limits = (mib << 20, mib << 20)
         return self.run_program("--version", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits)).code == 0
 

@@ -1,8 +1,8 @@
-"""What a newcomer reads first: README.md and docs/tutorial.md print what they show, the search of the site finds
-pages, and the picture of a model as a page can be made.
+"""What a newcomer reads first.
 
-LAMINA_PICTURES=FOLDER python3 tests/cli/first_pages_test.py makes page-digit.png (needs Chromium) and rbf-neurons.svg (needs
-gnuplot) there.
+The commands in README.md and docs/tutorial.md print what is shown there. The search of the site finds pages, and the
+picture of a model as a page can be made. LAMINA_PICTURES=FOLDER python3 tests/cli/first_pages_test.py makes
+page-digit.png (needs Chromium) and rbf-neurons.svg (needs gnuplot) there.
 """
 
 import importlib.util
@@ -45,7 +45,7 @@ def commands(page):
 
 
 def masked(line):
-    """The line without its numbers and its processor: seconds, losses, speeds and vectors differ from machine to machine."""
+    """The line without numbers and processor, since seconds, losses, speeds and vectors differ between machines."""
     line = re.sub(r"\bcpu: .*", "cpu", line)
     return re.sub(r"[\d.,:]*\d", "#", line).replace("# ms", "# s").replace("us", "s").split()
 

@@ -1,4 +1,4 @@
-"""Running the program lamina in tests: each test in an empty folder of its own, with a time limit and its output kept."""
+"""Running the program lamina in tests: each in an empty folder of its own, with a time limit and its output kept."""
 
 import gzip
 import json

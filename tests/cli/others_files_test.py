@@ -1,4 +1,7 @@
-"""No command removes or replaces what it did not make: a person's files and folders stand under every name that it touches."""
+"""No command removes or replaces what it did not make.
+
+A person's files and folders stand under every name that it touches.
+"""
 
 import os
 import re
@@ -85,7 +88,10 @@ class OthersFilesTest(CliTest):
                 (shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.remove)(path)
 
     def run_with(self, planted, arguments):
-        """Runs the command with a person's things in its way ({path: "file", "folder" or "link"}), which must be there afterwards."""
+        """Runs the command with a person's things in its way, which must be there afterwards.
+
+        `planted` is {path: "file", "folder" or "link"}.
+        """
         self.clear()
         self.write("somebodys", MINE)
         for path, kind in planted.items():

@@ -1,4 +1,6 @@
-"""Every scaling, every encoding, every derived column, every loss of its own answers, every reader of a model: the program, the C interface and the exported ONNX file agree.
+"""Every reader of a model gives the same answers: the program, the C interface and the exported ONNX file.
+
+They are asked about every scaling, encoding and derived column, and every loss that has answers of its own.
 
 The lists are the program's own, so that a new kind of scaling or derived column is tested from its first day.
 """

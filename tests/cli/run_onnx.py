@@ -1,4 +1,6 @@
-"""Usage: run_onnx.py MODEL < inputs.json > outputs.json: checks an ONNX file and runs it; needs onnx, onnxruntime, numpy.
+"""Usage: run_onnx.py MODEL < inputs.json > outputs.json: checks an ONNX file and runs it.
+
+Needs onnx, onnxruntime, numpy.
 
 inputs: name -> rows of numbers or texts. The result has "outputs" (name -> values) and "operators", or "error" where it
 could not be run.

@@ -162,7 +162,7 @@ class SearchTest(CliTest):
             time.sleep(0.001)
 
     def interrupted(self, how, arguments):
-        """Runs until `how` often interrupted by that signal, each time after more of the search was kept; the last result."""
+        """The last result of runs that the signals `how` interrupt, each one after more of the search was kept."""
         interruptions = 0
         for attempt in range(9):
             before = self.names_kept(".json", ".checkpoint")
@@ -193,7 +193,10 @@ class SearchTest(CliTest):
                 self.assertEqual(os.listdir(self.path("kept")), ["search.json"])
 
     def killed_and_taken_over(self, kills, seeded, arguments, expected):
-        """A staying worker is stopped while others come and are killed, each after a file that it wrote; then it ends the search."""
+        """A staying worker is stopped while others come and are killed, each after it wrote a file.
+
+        Then the staying worker ends the search.
+        """
         shutil.rmtree(self.path("kept"), ignore_errors=True)
         command = ("search", "--data", DIGITS, "--json", "-", "--state", "kept", *arguments)
         staying = self.start(*command)

@@ -20,8 +20,8 @@ std::unique_ptr<Backend> MakeBackend(const BackendOptions& options);
 inline constexpr int kEmulatedCompute = 9;
 inline constexpr int kEmulatedGpus = 4;
 
-/// Of backends made from now on: their memory, their compute capability (major), and which queues do nothing before
-/// somebody waits (bit 0: kernels, 1: uploads, 2: downloads; emulated_queues.h).
+/// These three hold for backends made from now on. They set memory, compute capability (major), and which queues do
+/// nothing before somebody waits (bit 0: kernels, 1: uploads, 2: downloads; emulated_queues.h).
 void SetEmulatedMemory(int64_t size_bytes);
 void SetEmulatedCompute(int major);
 void SetLateQueues(unsigned lanes);

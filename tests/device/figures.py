@@ -1,5 +1,6 @@
-"""The figures of bench/results/2026-11-25-zen4-2cores/microcontrollers.md: figures.py PROGRAM [PYTHON], where PROGRAM is lamina and PYTHON an
-interpreter that has emlearn and scikit-learn. Writes into the working folder.
+"""The figures of bench/results/2026-11-25-zen4-2cores/microcontrollers.md: figures.py PROGRAM [PYTHON].
+
+PROGRAM is lamina, and PYTHON an interpreter that has emlearn and scikit-learn. Writes into the working folder.
 """
 
 import os

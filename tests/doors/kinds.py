@@ -8,7 +8,7 @@ import random
 class Kind:
     """How a column is trained and asked.
 
-    `train`: cells of the column. `asked`: cells, each with the number that it is (None: missing); of text the cell alone.
+    `train`: cells of the column. `asked`: cells, each with the number that it is (None: missing). A text stands alone.
     """
 
     train: list

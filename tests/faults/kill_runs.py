@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Usage: kill_runs.py PROGRAM [--kills N] [--seed N] [COMMAND...]: runs train, search and layer, a rank of a job that trains
-(rank_openmpi, rank_mpich) and one of two searches that share a folder (worker), and kills each (SIGKILL) at random moments, N times in
-all. After each kill every file that has its name is old or new, whole; the next run works (of the job: with another number of ranks),
-ends with the same bits as one that nobody killed, and leaves no part of a file; the search that was not killed does all that is left.
-Exit status 1 at the first that does not. Commands: those named, by default all whose launcher is there."""
+"""Usage: kill_runs.py PROGRAM [--kills N] [--seed N] [COMMAND...]: kills runs (SIGKILL) at random moments, N in all.
+
+Commands are train, search, layer, a rank of a job that trains (rank_openmpi, rank_mpich), and one of two searches that
+share a folder (worker). By default all run whose launcher is there.
+
+After each kill every file that has its name is old or new, whole. The next run works; that of a job has another number
+of ranks. It ends with the same bits as one that nobody killed, and leaves no part of a file. The search that was not
+killed does all that is left. Exit status 1 at the first run that does not.
+"""
 
 import argparse
 import functools

@@ -1,8 +1,8 @@
-/* Preloaded into a program under test: writes what it does to files with relative names into LAMINA_RECORD, in order, for
- * crash_consistency_test.py, which replays what a crash would have left. A path that begins with the working folder
+/* Preloaded into a program under test. Writes into LAMINA_RECORD, in order, what it does to files with relative names.
+ * crash_consistency_test.py replays from it what a crash would have left. A path that begins with the working folder
  * counts as relative; files without a name are left out. A record is a line; behind "write" there are bytes:
- *   create INODE PATH | open INODE PATH | truncate INODE SIZE | write INODE OFFSET COUNT | sync INODE | syncfolder PATH |
- *   rename FROM TAB TO | exchange FROM TAB TO | link FROM TAB TO | unlink PATH
+ *   create INODE PATH | open INODE PATH | truncate INODE SIZE | write INODE OFFSET COUNT | sync INODE |
+ *   syncfolder PATH | rename FROM TAB TO | exchange FROM TAB TO | link FROM TAB TO | unlink PATH
  * What is written through a mapping is recorded as one write of the whole file when the file is synced. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Usage: search_workers.py PROGRAM [--starts N] [--workers N] [--seed N]: workers share the folder of one search and come and go, N
-starts in all. Each time that a name in the folder changes, one of them may be ended: by Ctrl-C, SIGTERM or SIGHUP, by SIGKILL, or it is
-stopped and goes on later, as after a long sleep; another one takes its place. When the search is done another one begins. Whoever was
-not ended by force ends well, all print the ranking that one process alone prints, and a last worker leaves nothing but search.json.
-Nothing waits for a time: a slow machine takes longer. Exit status 1 at the first that is not so."""
+"""Usage: search_workers.py PROGRAM [--starts N] [--workers N] [--seed N]: workers share a search and come and go.
+
+They share the folder of one search, and there are N starts in all. Each time that a name in the folder changes, one of
+them may be ended, by Ctrl-C, SIGTERM, SIGHUP or SIGKILL. Or it is stopped and goes on later, as after a long sleep.
+Another one takes its place. When the search is done another one begins.
+
+Whoever was not ended by force ends well. All print the ranking that one process alone prints, and a last worker leaves
+nothing but search.json. Nothing waits for a time: a slow machine takes longer. Exit status 1 at the first worker for
+which this is not so.
+"""
 
 import argparse
 import collections

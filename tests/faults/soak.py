@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Usage: soak.py PROGRAM [--seconds N] [--seed N] [--epochs N] [--keep FOLDER]: random runs of the program for N seconds (default 60), one after the
-other; then a training of many epochs, whose memory must not grow.
+"""Usage: soak.py PROGRAM [--seconds N] [--seed N] [--epochs N] [--keep FOLDER]: random runs of the program.
 
-Commands, flags, their types and choices are those of the program's own --help. Data is made at random, a fifth of it damaged; models that came out
-of earlier runs are answered with, explained, exported. What a run must do: end within its time with exit status 0, 1 or 2, say what is wrong in a
-sentence where it is not 0, need no more than 4 GiB, leave no *.part file, and write a model that `model show` reads. Anything else is a finding:
-its folder and command are kept (default: build/soak-findings), and the exit status is 1. With a program of the preset asan it is the soak test that
-releases get.
+They last N seconds (default 60), one after the other. Then comes a training of many epochs, whose memory must not grow.
+
+Commands, flags, their types and choices are those of the program's own --help. Data is made at random, a fifth of it
+damaged. Models that came out of earlier runs answer, are explained and exported.
+
+A run must end within its time with exit status 0, 1 or 2. Where it is not 0, a sentence must say what is wrong. A run
+must need no more than 4 GiB, leave no *.part file, and write a model that `model show` reads. Anything else is a
+finding: its folder and command are kept (default: build/soak-findings), and the exit status is 1. With a program of the
+preset asan it is the soak test that releases get.
 """
 import argparse
 import collections

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Usage: tables.py FOLDER: writes every ordinary table and tables.json, which says what each should become.
 
-tables.json is a list of {file, maker, rows, extra_rows, flags, target, task, floor, columns: [{name, kind, missing, role}]}.
-Names are "" where the header has none. `role` "any": both an input and left out is right. The same bytes at every run.
-Standard library only.
+tables.json is a list of {file, maker, rows, extra_rows, flags, target, task, floor, columns}. columns is a list of
+{name, kind, missing, role}. Names are "" where the header has none. `role` "any": both an input and left out is right.
+The same bytes at every run. Standard library only.
 """
 
 import json

@@ -1,7 +1,8 @@
 """Usage: make_kernel_golden.py > kernel_golden.inc: a kernel machine's search, step by step in NumPy, on 40 rows.
 
-Kernels exp(-(|s (x - z)|_p / L)^q); every L (in units of the median distance) and ridge is judged by the errors of rows left
-out, alpha_i / ((K + ridge I)^-1)_ii; s is the root of the mean squared slope along each column, for three rounds.
+Kernels are exp(-(|s (x - z)|_p / L)^q). Every L (in units of the median distance) and ridge is judged by the errors of
+rows left out, alpha_i / ((K + ridge I)^-1)_ii. s is the root of the mean squared slope along each column, for three
+rounds.
 """
 
 import numpy as np

@@ -55,7 +55,7 @@ constexpr int64_t kShortestSplit = 256;  // terms: below, adding the parts costs
 constexpr int kLibraryCandidates = 4;
 constexpr int64_t kDepthStep = 64;      // a whole number of slabs for every type
 constexpr int64_t kMostSplits = 65535;  // blocks of a launch in its second direction
-// A library's product waits in the L2 cache for its epilogue, a panel of rows that takes this part of it.
+// A library's product waits for its epilogue in the L2 cache, one panel of rows at a time. This is a panel's share.
 constexpr int64_t kPanelsOfL2 = 3;
 constexpr int64_t kPanelStep = 128;  // rows of a library's tile
 
@@ -70,7 +70,7 @@ int64_t PanelRows(const Extent& extent, DType dtype, int64_t cache_bytes) {
 
 bool NeedsOwn(Synapse synapse, Pass pass) { return pass != Pass::kForward && IsDistance(synapse); }
 
-// Of each of `splits` parts of a sum: a whole number of slabs, and no more parts than a launch can have.
+// Terms in each of `splits` parts of a sum: a whole number of slabs, and no more parts than a launch can have.
 int64_t DepthOf(const Extent& extent, int64_t splits) {
   const int64_t parts = std::clamp<int64_t>(splits, 1, kMostSplits);
   return std::max<int64_t>(1, CeilDivide(CeilDivide(extent.depth, parts), kDepthStep) * kDepthStep);
@@ -99,8 +99,8 @@ int64_t SplitsOf(const TileSides& sides, const Extent& extent, bool may_split, i
   return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, extent.depth / kShortestSplit));
 }
 
-// The tile that is done first where every multiprocessor computes one block after the other; a split sum where even
-// that leaves some without a block.
+// The tile that is done first if every multiprocessor computes one block after the other. Sums are split where even
+// that leaves a multiprocessor without a block.
 Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, bool may_split, int multiprocessors) {
   const Extent extent = ExtentOf(problem.layer, problem.pass, problem.batch);
   const bool own = NeedsOwn(problem.layer.synapse, problem.pass);

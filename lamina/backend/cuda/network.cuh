@@ -1,7 +1,7 @@
 // A network of one wide layer and small ones above it, trained step after step without leaving the kernel. Every block
 // keeps its neurons of the first layer with weights and state in shared memory. In a step it computes them for all rows
-// of the batch, and its part of the second layer's sums, which the blocks add up in an order that is always the same;
-// from there on every block computes the same: the layers above, loss and deltas. Then each updates what it has. The
+// of the batch, and its part of the second layer's sums. The blocks add these up in an order that is always the same.
+// From there on every block computes the same: the layers above, loss and deltas. Then each updates what it has. The
 // blocks wait for each other once a step.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-/// Of 32 sums that every lane has a part of, the one with the lane's number: always added in the same order.
+/// Every lane has a part of 32 sums. It gets the sum with its own number, always added in the same order.
 template <int kHalf = kWarp / 2, class T>
 __device__ inline T SumOfLane(T (&sums)[kWarp]) {
   if constexpr (kHalf == 0) {
@@ -173,8 +173,8 @@ class NetworkBlock : NetworkBase<T> {
     }
   }
 
-  // A thread has a vector of inputs and the sums of some neurons by it; two of them half of the rows each where there
-  // are few inputs.
+  // A thread has a vector of inputs, and the sums of some neurons by it. Where there are few inputs, two threads take
+  // half of the rows each.
   template <int kVector>
   __device__ void UpdateFirst() {
     const NetworkLayer<T>& layer = args_.layers[0];

@@ -1,5 +1,5 @@
-// What a block of the kernel for small networks does whatever the first layer's synapse is: parameters in and out, sums
-// over blocks, the layers above the first, loss and deltas, updates. network.cuh has the rest, and the order of it all.
+// The kernel for small networks: what a block does whatever the first layer's synapse is. It takes parameters in and
+// out, adds up over blocks, computes the layers above the first, loss and deltas, and updates. The rest: network.cuh.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ class NetworkBase {
     }
   }
   __device__ int64_t RowOf(int row) const { return head_.rows[row]; }
-  // Of layer l that this block has.
+  // How many inputs of layer l this block has.
   __device__ int InputsOf(int l) const { return l == 1 ? neurons_ : args_.layers[l].inputs; }
 
   __device__ void GatherTargets() {

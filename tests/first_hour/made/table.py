@@ -35,8 +35,8 @@ def _strength(values):
 class Made:
     """A table under way: columns are added, then the answer, then it is written into `content`.
 
-    `maker` says who writes such files, `flags` what a person has to say to train on it, `floor` what the held-out rows
-    reach where everything is read as it is meant: accuracy of classes, R² of numbers.
+    `maker` says who writes such files, and `flags` what a person has to say to train on it. `floor` is what the
+    held-out rows reach where everything is read as it is meant: accuracy of classes, R² of numbers.
     """
 
     def __init__(self, file, maker, rows=240, flags=(), floor=0.85):
@@ -136,8 +136,10 @@ class Made:
 
     def csv(self, separator=",", quote="needed", end="\r\n", encoding="utf-8", mark=b"", header=True, before="", after="",
             second=None, behind=""):
-        """Text fields, quoted: "needed", "all", "text" (what is no number), or "never". `before` and `after` are lines of their own,
-        `second` one below the header, `behind` ends each line."""
+        """Text fields, quoted: "needed", "all", "text" (what is no number), or "never".
+
+        `before` and `after` are lines of their own, `second` is one below the header, `behind` ends each line.
+        """
         numbers = {place for place, column in enumerate(self.columns) if column.kind == NUMBER}
 
         def field(text, place, names=False):

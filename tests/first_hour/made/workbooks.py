@@ -44,9 +44,10 @@ def _sheet(records, shared, style, first_day):
 
 
 def workbook(t, shares=True, style=1, others=(), mac=False, above=(), below=(), names=None):
-    """Writes the columns of `t` as sheet "Data", behind the sheets `others` (name, records), with records above and below.
+    """Writes the columns of `t` as sheet "Data", behind the sheets `others` (name, records).
 
-    `names`: what stands in the line of names, where that is not the columns' own.
+    `above` and `below`: records around the table. `names`: what stands in the line of names, where that is not the
+    columns' own.
     """
     shared = {} if shares else None
     first_day = datetime.date(1904, 1, 1) if mac else datetime.date(1899, 12, 30)
@@ -101,7 +102,10 @@ def _ods_cell(value, dates):
 
 
 def open_document(t):
-    """Writes the columns of `t` as LibreOffice does for a German: sheet "Tabelle1", empty rows and columns to the end of it."""
+    """Writes the columns of `t` as LibreOffice does for a German.
+
+    The sheet is "Tabelle1", with empty rows and columns to its end.
+    """
     names = [f"<table:table-cell office:value-type=\"string\"><text:p>{escape(column.name)}</text:p></table:table-cell>" for column in t.columns]
     records = [names] + [[_ods_cell(value, "%d.%m.%y") for value in row] for row in zip(*(column.values for column in t.columns))]
     rest = f'<table:table-cell table:number-columns-repeated="{16384 - len(names)}"/>'
