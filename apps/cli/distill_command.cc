@@ -51,11 +51,12 @@ void PrintDistilled(const DistillCommand& command, const Model& teacher, const D
   Print("teacher: {}, {}\nstudent: {}, {}\n", teacher.ShapeText(), Counted(teacher.parameter_count(), "parameter{s}"),
         student.ShapeText(), Counted(student.parameter_count(), "parameter{s}"));
   const bool classes = student.preprocessor.targets().task() == Task::kClassification;
-  const std::string rows = Counted(distilled.checked, "row{s}");
+  const std::string rows =
+      Counted(distilled.checked, distilled.checks_learned ? "row{s} that it learned" : "row{s} that it did not learn");
   if (classes) {
-    Print("to {} that it did not learn it gives the teacher's class in {} %\n", rows, PercentText(distilled.agreement));
+    Print("to {} it gives the teacher's class in {} %\n", rows, PercentText(distilled.agreement));
   } else {
-    Print("to {} that it did not learn its answers have an R² of {:.4f} to the teacher's\n", rows, distilled.agreement);
+    Print("to {} its answers have an R² of {:.4f} to the teacher's\n", rows, distilled.agreement);
   }
   Print("wrote {}\n", command.out);
 }

@@ -14,6 +14,7 @@ std::function<Background::Then()> DistillWork(DistillRequest request, std::funct
   return [request = std::move(request), done = std::move(done), failed = std::move(failed)]() -> Background::Then {
     bool saved = false;
     double agreement = 0;
+    bool learned = false;
     const auto problem = Attempt([&] {
       Table table = ReadTableFor(*request.model, request.rows.toStdString(), request.options);
       request.model->preprocessor.Prepare(table);
@@ -24,16 +25,18 @@ std::function<Background::Then()> DistillWork(DistillRequest request, std::funct
         SaveModel(request.path.toStdString(), distilled.model);
         saved = true;
         agreement = distilled.agreement;
+        learned = distilled.checks_learned;
       }
     });
-    return [problem, saved, agreement, path = request.path, done, failed] {
+    return [problem, saved, agreement, learned, path = request.path, done, failed] {
       if (problem) {
         failed(*problem);
       } else if (saved) {
-        done(QObject::tr("Saved one network as %1. On rows it did not learn it agrees with the model by %2 % (classes: "
-                         "the same one; numbers: R²).")
+        done(QObject::tr("Saved one network as %1. On rows that it %3 it agrees with the model by %2 % (classes: the "
+                         "same one; numbers: R²).")
                  .arg(path)
-                 .arg(100 * agreement, 0, 'f', 1));
+                 .arg(100 * agreement, 0, 'f', 1)
+                 .arg(learned ? QObject::tr("learned") : QObject::tr("did not learn")));
       }
     };
   };

@@ -30,7 +30,8 @@
 namespace lamina {
 namespace {
 
-constexpr uint64_t kSeedOfCheck = 0xC4EC;
+constexpr uint64_t kSeedOfValidation = 0xC4EC;
+constexpr uint64_t kSeedOfCheck = 0x0DD5;
 constexpr int64_t kRowsChecked = 1000;
 constexpr int64_t kLeastTaught = 10;
 
@@ -76,6 +77,11 @@ Matrix AnswersOf(const Model& teacher, const Backend& backend, const Matrix& fea
   return answers;
 }
 
+int32_t LikeliestClass(const Matrix& answers, int64_t i) {
+  const double* const row = answers.Row<double>(i);
+  return static_cast<int32_t>(std::max_element(row, row + answers.cols()) - row);
+}
+
 // Rows with their answers as the student learns them; values that are outputs of their own, as quantiles are, too.
 Dataset Taught(Matrix features, const Matrix& answers, const TargetEncoder& targets) {
   Dataset rows;
@@ -84,8 +90,7 @@ Dataset Taught(Matrix features, const Matrix& answers, const TargetEncoder& targ
   if (targets.task() == Task::kClassification) {
     LearnSoftTargets(answers, targets, rows);
     for (int64_t i = 0; i < answers.rows(); ++i) {
-      const double* const row = answers.Row<double>(i);
-      rows.labels.push_back(static_cast<int32_t>(std::max_element(row, row + answers.cols()) - row));
+      rows.labels.push_back(LikeliestClass(answers, i));
     }
     return rows;
   }
@@ -131,13 +136,13 @@ double MeanRSquared(const Matrix& answers, const Matrix& truth) {
   return sum / static_cast<double>(truth.cols());
 }
 
-double ShareOfSameClass(const Model& student, const Matrix& outputs, const std::vector<int32_t>& labels) {
+double ShareOfSameClass(const Model& student, const Matrix& outputs, const Matrix& answers) {
   const std::vector<int32_t> chosen = ClassesOf(student, outputs);
   int64_t same = 0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    same += chosen[i] == labels[i] ? 1 : 0;
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    same += chosen[i] == LikeliestClass(answers, static_cast<int64_t>(i)) ? 1 : 0;
   }
-  return static_cast<double>(same) / static_cast<double>(labels.size());
+  return static_cast<double>(same) / static_cast<double>(answers.rows());
 }
 
 // The encoding stays the teacher's; the form of the targets is that of the student's output.
@@ -209,18 +214,26 @@ class Distillation {
     const TargetEncoder& targets = data_.preprocessor.targets();
     const Matrix answers = AnswersOf(teacher_, *backend, features);
     data_.train = Taught(std::move(features), answers, targets);
-    result_.checked = std::min(kRowsChecked, result_.rows);
-    Matrix checked = inputs.is_image() ? Above(given.features, Matrix(0, given.features.cols(), given.features.dtype()))
-                                       : MakeUpRows(given.features, inputs,
-                                                    {.rows = result_.checked, .seed = options_.seed ^ kSeedOfCheck});
-    result_.checked = checked.rows();
-    check_answers_ = AnswersOf(teacher_, *backend, checked);
-    data_.validation = Taught(std::move(checked), check_answers_, targets);
+    Matrix validation = RowsNear(given.features, kSeedOfValidation);
+    const Matrix validation_answers = AnswersOf(teacher_, *backend, validation);
+    data_.validation = Taught(std::move(validation), validation_answers, targets);
+    checked_ = RowsNear(given.features, kSeedOfCheck);
+    check_answers_ = AnswersOf(teacher_, *backend, checked_);
+    result_.checked = checked_.rows();
+    result_.checks_learned = inputs.is_image();
+  }
+
+  // Rows that are not learned; of pictures, which are not made up, those that are.
+  Matrix RowsNear(const Matrix& given, uint64_t seed) const {
+    const InputEncoder& inputs = teacher_.preprocessor.inputs();
+    return inputs.is_image() ? Above(given, Matrix(0, given.cols(), given.dtype()))
+                             : MakeUpRows(given, inputs,
+                                          {.rows = std::min(kRowsChecked, given.rows()), .seed = options_.seed ^ seed});
   }
 
   void Check(const Backend& backend) {
-    const Matrix outputs = PredictRows(result_.model, backend, data_.validation.features);
-    result_.agreement = IsOfClasses(teacher_) ? ShareOfSameClass(result_.model, outputs, data_.validation.labels)
+    const Matrix outputs = PredictRows(result_.model, backend, checked_);
+    result_.agreement = IsOfClasses(teacher_) ? ShareOfSameClass(result_.model, outputs, check_answers_)
                                               : MeanRSquared(outputs, check_answers_);
   }
 
@@ -229,6 +242,7 @@ class Distillation {
   const TrainSettings settings_;
   const std::string data_name_;
   TrainData data_;
+  Matrix checked_;  // rows that neither teach nor choose the epoch
   Matrix check_answers_;
   Distilled result_;
 };

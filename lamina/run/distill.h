@@ -30,11 +30,13 @@ struct Distilled {
   int64_t made_up = 0;  // rows beside them
   int64_t epochs = 0;
   double seconds = 0;
-  /// Measured on rows made up to check it, which it did not learn. Classes: the share to which it gives its teacher's
-  /// class; numbers: the R² of its answers to its teacher's, the mean over the targets.
+  /// Measured on rows made up to check it, which neither taught it nor chose its epoch; of pictures on the rows given.
+  /// Classes: the share to which it gives its teacher's class. Numbers: the R² of its answers to its teacher's, the
+  /// mean over the targets.
   double agreement = 0;
-  int64_t checked = 0;       // how many rows those are
-  bool interrupted = false;  // the model is as it was when it was stopped
+  int64_t checked = 0;          // how many rows those are
+  bool checks_learned = false;  // they are those that it learned
+  bool interrupted = false;     // the model is as it was when it was stopped
 };
 
 /// Four a row, fewer of large tables, none beside images.
