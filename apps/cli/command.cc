@@ -55,7 +55,7 @@ void PlainFiles::Fill(std::initializer_list<std::pair<const char*, std::string*>
     }
   }
   if (next < given_.size()) {
-    throw CLI::ExtrasError({given_.begin() + static_cast<ptrdiff_t>(next), given_.end()});
+    throw CLI::ExtrasError({given_.rbegin(), given_.rend() - static_cast<ptrdiff_t>(next)});  // it turns them round
   }
 }
 

@@ -2,6 +2,7 @@
 // it runs. Errors become one line and an exit code. What a command does is in its own file, and the library does the
 // work.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -103,13 +104,19 @@ std::string Meant(const std::string& word, const std::vector<std::string>& known
   return DidYouMean(word, known);
 }
 
+// What nobody expected, as it was written: CLI11's own message has it from the last to the first.
+std::string ExtrasText(const CLI::App& command, const char* message) {
+  const std::vector<std::string> extras = command.remaining();
+  return extras.size() < 2 ? message : fmt::format("unexpected arguments: {}", fmt::join(extras, " "));
+}
+
 // CLI11 says which argument it did not expect; add the nearest one that exists.
 int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   std::string path;
   const CLI::App* command = NamedCommand(app, path);
-  std::string message = error.what();
   const bool wants_command = command->get_require_subcommand_min() > 0;
   const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  std::string message = extras ? ExtrasText(*command, error.what()) : error.what();
   const std::string named = path + " ";
   for (int i = 1; i < argc && (wants_command || extras); ++i) {
     const std::string word(SplitText(argv[i], '=')[0]);

@@ -43,6 +43,7 @@ class BadDataTest(CliTest):
         self.refuse_data("stuff", "images-idx3-ubyte")
         self.write("stuff/train-images-idx3-ubyte", idx((4, 2, 2)))
         self.refuse_data("stuff", "labels")
+        self.refuse("train", "--data", "stuff/train-images-idx3-ubyte", says=("images and no labels", "Give the folder"))
 
     def test_gzip_that_is_cut_or_damaged(self):
         with open(DIGITS, "rb") as file:

@@ -113,6 +113,10 @@ class BadSettingsTest(CliTest):
         self.refuse_setting("--class-weights", "3=-2", says="--class-weights")
         self.refuse("train", "--data", DIGITS, "--checkpoint-epochs", "1", code=2, says="--checkpoint FILE or --model FILE")
 
+    def test_words_that_nobody_expects_are_named_as_they_were_written(self):
+        self.refuse_setting("--epoch", "3", says="unexpected arguments: --epoch 3. Did you mean '--epochs'?")
+        self.refuse("predict", "a", "b", "c", "d", code=2, says="not expected: c d")
+
     def test_gain_without_a_bipolar_sigmoid_is_not_ignored(self):
         self.refuse_setting("--gain", "2", says=("--gain", "bipolar_sigmoid"))
 

@@ -41,6 +41,16 @@ void RequireOwnNames(const Table& table) {
   }
 }
 
+// The last pixel is no target that anybody means.
+void RequireLabels(const Table& table) {
+  const int64_t pixels = table.image_height * table.image_width;
+  if (table.is_image && std::ssize(table.columns) == pixels) {
+    throw Error(ErrorCode::kInvalidArgument, "the file holds images and no labels",
+                {.file = table.source,
+                 .remedy = "Give the folder that holds the file of labels, too, or name a pixel with --target."});
+  }
+}
+
 Roles FindRoles(const Table& table, const PreprocessOptions& options) {
   std::vector<char> role(table.columns.size(), 'i');
   for (const std::string& name : options.drop_columns) {
@@ -59,6 +69,7 @@ Roles FindRoles(const Table& table, const PreprocessOptions& options) {
     roles.targets.push_back(column);
   }
   if (roles.targets.empty()) {
+    RequireLabels(table);
     const auto last = std::find(role.rbegin(), role.rend(), 'i');
     if (last != role.rend()) {
       *last = 't';
