@@ -20,6 +20,9 @@ constexpr int64_t kMostColumns = 1 << 20;
 }  // namespace
 
 GridCell CellGrid::ReadCell(JsonCursor& json) {
+  if (JsonNumber number; json.ShortNumber(number)) {
+    return {GridCell::Kind::kNumber, number.value, number.text};
+  }
   switch (json.Peek()) {
     case JsonCursor::Kind::kNull: json.Null(); return {};
     case JsonCursor::Kind::kBool: return {GridCell::Kind::kText, 0, json.Bool() ? "true" : "false"};

@@ -146,6 +146,9 @@ size_t JsonCursor::EndOfNumber() const {
 }
 
 JsonNumber JsonCursor::Number() {
+  if (JsonNumber number; ShortNumber(number)) {
+    return number;
+  }
   if (Peek() != Kind::kNumber) {
     Fail("a number is wanted");
   }
@@ -153,18 +156,6 @@ JsonNumber JsonCursor::Number() {
   if (text_[at_] == 'N') {
     Word("NaN");
     return {kNaN, text_.substr(begin, at_ - begin)};
-  }
-  constexpr size_t kFewDigits = 9;  // below 2^31: read in one go, as they are most
-  int32_t whole = 0;
-  size_t at = at_;
-  while (at < text_.size() && at - begin < kFewDigits && IsDigit(text_[at])) {
-    whole = 10 * whole + (text_[at++] - '0');
-  }
-  const char behind = at < text_.size() ? text_[at] : '\0';
-  const bool plain = at > begin && behind != '.' && AsciiLower(behind) != 'e' && !IsDigit(behind);
-  if (plain && (text_[begin] != '0' || at == begin + 1)) {
-    at_ = at;
-    return {static_cast<double>(whole), text_.substr(begin, at - begin)};
   }
   const size_t end = EndOfNumber();
   JsonNumber number{0, text_.substr(begin, end - begin)};  // beyond the largest: infinite, which no column takes

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import struct
 
@@ -73,6 +74,23 @@ class ServeTest(ServeCase):
         status, answer = service.post("/predict?model=n", [[1, 2], [-2.0, "9"]])
         self.assertEqual(status, 200)
         self.assertEqual(len(answer["answers"]), 2)
+        self.ended(service)
+
+    def test_numbers_are_the_same_in_json_and_in_csv(self):
+        self.numbers("n")
+        service = self.serve("n")
+        drawn = random.Random(7)
+        digits = lambda count: "".join(drawn.choice("0123456789") for _ in range(count)).lstrip("0") or "0"
+        spellings = ["0", "-0", "0.0", "-0.5", "1e0", "1E+2", "2.5e-3", "123456789012345", "1234567890123456", "0.1234567890123456", "-99999.99999"]
+        spellings += [drawn.choice(("", "-")) + digits(drawn.randint(1, 5)) + "." + "".join(drawn.choice("0123456789") for _ in range(drawn.randint(1, 14)))
+                      for _ in range(400)]
+        for between in (",", ", ", " ,\n"):
+            body = "[" + between.join(f"[{one}{between}{two}]" for one, two in zip(spellings, reversed(spellings))) + "]"
+            status, answer = service.post("/predict", body)
+            self.assertEqual(status, 200, answer)
+            text = service.csv("/predict", "x1,x2\n" + "".join(f"{one},{two}\n" for one, two in zip(spellings, reversed(spellings))))[1]
+            for line, got in zip(text.splitlines()[1:], answer["answers"], strict=True):
+                self.assertEqual(float(line.split(",")[0]), float(got["y"]))
         self.ended(service)
 
     def test_refusals_are_in_the_words_of_the_program(self):

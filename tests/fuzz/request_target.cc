@@ -56,6 +56,14 @@ void CompareJson(std::string_view text) {
   }
 }
 
+// A short number has the value of any reader, and the text that it was written as.
+void CompareNumber(std::string_view text) {
+  serve::JsonCursor cursor(text);
+  if (serve::JsonNumber number; cursor.ShortNumber(number)) {
+    Demand(json::parse(number.text).get<double>() == number.value, "a number that is read otherwise");
+  }
+}
+
 void CheckResponse(const serve::Response& response, int64_t rows) {
   Demand(response.status == 200 || (response.status >= 400 && response.status < 504), "a status of no refusal");
   if (response.content_type != "application/json") {
@@ -93,7 +101,10 @@ void FuzzRequest(std::string_view input) {
         length = fmt::format("{}", bytes.Below(65536));
       }
       break;
-    default: CompareJson(bytes.Rest()); break;
+    default:
+      CompareNumber(bytes.Rest());
+      CompareJson(bytes.Rest());
+      break;
   }
   std::string other;
   if (what & 16) {  // any address
