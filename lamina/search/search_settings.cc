@@ -24,20 +24,20 @@ namespace {
 void ValidateFiles(const SearchSettings& settings) {
   const TrainSettings& train = settings.train;
   if (!train.checkpoint.empty() || train.checkpoint_epochs > 0) {
-    RefuseSetting("checkpoint", "--checkpoint is of one training; a search keeps its state with --state FOLDER",
+    RefuseSetting("checkpoint", "--checkpoint is for one training; a search keeps its state with --state FOLDER",
                   train.checkpoint);
   }
   if (EffortFrom(train) != Effort::kNormal) {
-    RefuseSetting("effort", "--effort is of one training; a search has --recipe and --vary", train.effort,
+    RefuseSetting("effort", "--effort is for one training; a search has --recipe and --vary", train.effort,
                   "Use lamina train, or leave it out.");
   }
   if (!train.start_from.empty()) {
-    RefuseSetting("start-from", "--start-from is of one training", train.start_from, "Use lamina train.");
+    RefuseSetting("start-from", "--start-from is for one training", train.start_from, "Use lamina train.");
   }
   const bool retrains = settings.retrain || !train.history.empty() || !train.history_json.empty();
   if (settings.ensemble > 0 && retrains) {
     RefuseSetting("ensemble",
-                  "--ensemble keeps the networks that were trained, --retrain and --history are of one more", "",
+                  "--ensemble keeps the networks that were trained, --retrain and --history are for one more", "",
                   "Leave one of them out.");
   }
   if (settings.ensemble == 0 && !settings.retrain && (retrains || !train.model.empty())) {
@@ -46,7 +46,7 @@ void ValidateFiles(const SearchSettings& settings) {
   }
   if (!settings.time_limit.empty() && !settings.state.empty()) {
     RefuseSetting("time-limit",
-                  "which trials have a turn within --time-limit goes by the clock, and searches of --state end alike",
+                  "--time-limit ends a search by the clock, and searches that share --state must end alike",
                   settings.time_limit, "Leave one of them out.");
   }
   if (settings.retrain && train.model.empty()) {

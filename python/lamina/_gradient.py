@@ -1,4 +1,4 @@
-"""Networks learnt by gradients: epochs of minibatches or L-BFGS, with scikit-learn's rules and callbacks."""
+"""Networks learned by gradients: epochs of minibatches or L-BFGS, with scikit-learn's rules and callbacks."""
 
 from __future__ import annotations
 

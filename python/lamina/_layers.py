@@ -1,4 +1,4 @@
-"""Which layers the networks learnt by gradients have."""
+"""Which layers the networks learned by gradients have."""
 
 from __future__ import annotations
 

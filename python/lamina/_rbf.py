@@ -1,4 +1,4 @@
-"""Networks of distance neurons learnt by gradients."""
+"""Networks of distance neurons learned by gradients."""
 
 from __future__ import annotations
 
