@@ -40,7 +40,7 @@ class FindsNearest(KeepsRows):
         distances : array, (rows, n_neighbors)
             Ascending; only with ``return_distance``.
         indices : array of int64, (rows, n_neighbors)
-            Of equal distances the lower first.
+            Where distances are equal, the lower comes first.
         """
         distances, indices = self._nearest(X, n_neighbors)
         return (distances, indices) if return_distance else indices

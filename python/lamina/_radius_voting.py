@@ -55,7 +55,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
     }
     _results = {
         **RESULTS_OF_CLASSES,
-        "outlier_label_": Attribute("list of labels or None", "Of each target."),
+        "outlier_label_": Attribute("list of labels or None", "One for each target."),
     }
 
     def __init__(

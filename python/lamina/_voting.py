@@ -17,18 +17,18 @@ from ._parameters import Attribute, Parameter, documented, keep
 
 
 RESULTS_OF_CLASSES = {
-    "classes_": Attribute("array", "Of several targets a list of arrays."),
+    "classes_": Attribute("array", "For several targets a list of arrays."),
     "outputs_2d_": Attribute("bool", "Whether there are several targets."),
 }
 
 
 class Votes(KeepsRows):
-    """Answers by the neighbours of a row, each with a weight."""
+    """Answers by the neighbors of a row, each with a weight."""
 
     _parameters = {
         "weights": Parameter(
             '{"uniform", "distance"}, callable or None',
-            "Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
+            "Weight of a neighbor's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
             "callable makes of the array of distances, (rows, n_neighbors); within a radius of an array of arrays, "
             "one for every row.",
             [StrOptions({"uniform", "distance"}), callable, None],
