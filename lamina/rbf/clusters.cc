@@ -198,7 +198,7 @@ class Clustering {
     });
   }
 
-  // centre += share × (middle of its rows - centre)
+  // center += share × (middle of its rows - center)
   void Move(const SharedRows& some, const Assignment& assignment, const std::vector<int64_t>& sizes,
             const std::function<double(size_t centre)>& share) {
     const bool means = options_.kind == ClusterKind::kMeans;

@@ -66,11 +66,11 @@ std::vector<Row> ReadingRows() {
       Row("header", &S::header, "CSV: whether the first line holds the names: auto, yes or no",
           {.choices = &Names<kHeaders>, .reads_file = true}),
       Row("header-line", &S::header_line,
-          "CSV and spreadsheets: the line (in a sheet: the row) that holds the names, counted from 1; 0: the first one "
+          "CSV and workbooks: the line (in a sheet: the row) that holds the names, counted from 1; 0: the first one "
           "below titles",
           {.range = kNotNegative, .reads_file = true}),
       Row("around", &S::around,
-          "CSV and spreadsheets: lines around the table, such as titles above it, units below the names, sums and "
+          "CSV and workbooks: lines around the table, such as titles above it, units below the names, sums and "
           "notes at the end: skip (with a note) or keep",
           {.choices = &Names<kArounds>, .reads_file = true}),
       Row("separator", &S::separator,
@@ -96,7 +96,7 @@ std::vector<Row> ReadingRows() {
       Row("encoding", &S::encoding,
           "CSV: encoding of the text, by its name in iconv; auto: UTF-8, UTF-16 by its mark, else windows-1252",
           {.reads_file = true}),
-      Row("sheet", &S::sheet, "Spreadsheet (.xlsx, .ods): the sheet to read; default: the first one that is not hidden",
+      Row("sheet", &S::sheet, "Workbook (.xlsx, .ods): the sheet to read; default: the first one that is not hidden",
           {.reads_file = true})};
 }
 

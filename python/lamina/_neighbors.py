@@ -1,4 +1,4 @@
-"""Exact neighbours with scikit-learn's contract, all by `lamina.nearest` and `lamina.cdist`."""
+"""Exact neighbors with scikit-learn's contract, all by `lamina.nearest` and `lamina.cdist`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FindsNearest(KeepsRows):
         Parameters
         ----------
         X : array or sparse matrix, (rows, features), optional
-            Left out: the rows of ``fit`` themselves, which are then not their own neighbours.
+            Left out: the rows of ``fit`` themselves, which are then not their own neighbors.
         n_neighbors : int, optional
             ``n_neighbors`` of the constructor where it is left out.
         return_distance : bool

@@ -59,7 +59,7 @@ class Votes(KeepsRows):
 
 
 class _NearestVote(FindsNearest, Votes):
-    """By a number of neighbours."""
+    """By a number of neighbors."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class _NearestVote(FindsNearest, Votes):
         keep(self, locals())
 
     def _voters(self, X: Any) -> tuple[Array, Array]:
-        """Weights and numbers of the neighbours, (rows, n_neighbors) each."""
+        """Weights and numbers of the neighbors, (rows, n_neighbors) each."""
         distances, indices = self._nearest(X)
         if callable(self.weights):
             votes = np.asarray(self.weights(distances), np.float64)
