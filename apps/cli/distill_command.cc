@@ -54,11 +54,9 @@ void PrintDistilled(const DistillCommand& command, const Model& teacher, const D
   const std::string rows =
       Counted(distilled.checked, distilled.checks_learned ? "row{s} that it learned" : "row{s} that it did not learn");
   if (classes) {
-    Print("on {}, it gives the teacher's class in {} %
-", rows, PercentText(distilled.agreement));
+    Print("on {}, it gives the teacher's class in {} %\n", rows, PercentText(distilled.agreement));
   } else {
-    Print("on {}, its answers have an R² of {:.4f} to the teacher's
-", rows, distilled.agreement);
+    Print("on {}, its answers have an R² of {:.4f} to the teacher's\n", rows, distilled.agreement);
   }
   Print("wrote {}\n", command.out);
 }
