@@ -19,8 +19,9 @@ typedef struct lamina_model lamina_model; /* NOLINT(modernize-use-using): C */
 /* Reads a model file as `lamina train --model FILE` writes it. NULL if that fails; lamina_error() then says why. */
 lamina_model* lamina_load(const char* path);
 
-/* The same with weights in fewer bits, rounded while loading, which one row reads sooner. "exact", "bf16", "f16" or
- * "i8" (8 bits and a scale for each neuron); NULL: as the file keeps them. Returns NULL also where they do not fit. */
+/* The same with weights in fewer bits, which one row reads sooner. They are rounded while loading to "exact", "bf16",
+ * "f16" or "i8" (8 bits and a scale for each neuron). NULL: as the file keeps them. Returns NULL also where they do
+ * not fit. */
 lamina_model* lamina_load_weights(const char* path, const char* weights);
 /* The same of the bytes of a model file, for example of one that is part of the program. They are copied. */
 lamina_model* lamina_load_memory(const void* bytes, int64_t size);
@@ -55,9 +56,9 @@ int lamina_column_range(const lamina_model* model, int64_t column, double* low, 
  * and value, and no row is answered. Allocates memory. */
 int lamina_predict_text(const lamina_model* model, const char* const* cells, int64_t rows, double* outputs);
 
-/* What `lamina predict` says beside its answers, of this thread's last lamina_predict_text: a line each of values that
- * training did not see, were missing or are no numbers. "" for nothing, never NULL; lives until the thread's next one.
- */
+/* What `lamina predict` says beside its answers, for this thread's last lamina_predict_text. A line each tells of
+ * values that training did not see, that were missing, or that are no numbers. "" for nothing, never NULL; lives until
+ * the thread's next one. */
 const char* lamina_notes(void);
 
 /* Rows of numbers: a microsecond or so for an answer. A model with columns of text refuses them. */
@@ -74,12 +75,12 @@ int64_t lamina_outputs(const lamina_model* model);
  * the second. NULL out of range. Lives as long as the model. */
 const char* lamina_output_name(const lamina_model* model, int64_t output);
 
-/* Answers `rows` raw rows (rows x inputs, one after the other), scaled as the training data was; NaN stands for a
- * missing number, and a date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x
- * outputs) receives regression values in units of the target, or the outputs of the classes. Returns 0; otherwise
- * lamina_error() says which number of which row cannot be used, or to which row the answer is not a finite number, and
- * the rows before it are answered. Computes on the calling thread and takes no lock. It allocates nothing where a row
- * needs at most 16 kB of room, as most networks do; else a thread's first call to the largest model it asks does. */
+/* Answers `rows` raw rows (rows x inputs, one after the other), and scales them as the training data was. NaN stands
+ * for a missing number. A date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x
+ * outputs) receives regression values in units of the target, or the outputs of the classes. Returns 0. Otherwise
+ * lamina_error() says which number of which row cannot be used, or to which row the answer is not a finite number. The
+ * rows before it are answered. Computes on the calling thread and takes no lock. Allocates nothing where a row needs at
+ * most 16 kB of room, as most networks do. Else a thread's first call to the largest model that it asks allocates. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */

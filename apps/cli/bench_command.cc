@@ -271,12 +271,12 @@ std::function<int()> AddBenchTrain(CLI::App& bench) {
   train_app->add_option("--dtype", train->dtype, "f32 or f64")
       ->capture_default_str()
       ->check(CLI::IsMember({"f32", "f64"}));
-  train_app->add_option("--activation", train->activation, "Of every layer")->capture_default_str();
-  train_app->add_option("--precision", train->precision, "Of the operands of products, as of train")
+  train_app->add_option("--activation", train->activation, "Activation of every layer")->capture_default_str();
+  train_app->add_option("--precision", train->precision, "Precision of the operands of products, as in train")
       ->capture_default_str()
       ->check(CLI::IsMember(NamesIn(kPrecisions)));
   AddKernelFlag(*train_app, train->kernel);
-  train_app->add_option("--momentum", train->momentum, "Of the updates")
+  train_app->add_option("--momentum", train->momentum, "Momentum of the updates")
       ->capture_default_str()
       ->check(CheckFinite)
       ->check(CLI::Range(0.0, 0.999));

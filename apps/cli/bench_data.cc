@@ -31,8 +31,8 @@ int RunBenchData(const BenchDataCommand& command) {
   const double rate = static_cast<double>(result.rows) / result.median_seconds;
   if (!command.json_output.to_stdout()) {
     Print(
-        "{}\n{}: {} rows of {} columns to {} standardised inputs in f32\n"
-        "median of {} rounds {:.3f} s ({:.3f}-{:.3f}), {:.3f} s of it reading; {} rows/s; verified: {}\n",
+        "{}\n{}: {} rows of {} columns to {} standardized inputs in f32\nmedian of {} rounds {:.3f} s ({:.3f}-{:.3f}), "
+        "{:.3f} s of it reading; {} rows/s; verified: {}\n",
         hardware, command.path, WithThousands(result.rows), result.columns, result.inputs, result.rounds,
         result.median_seconds, result.least_seconds, result.most_seconds, result.read_seconds,
         WithThousands(static_cast<int64_t>(rate)), result.verified ? "yes" : "WRONG");
@@ -67,7 +67,7 @@ int RunBenchData(const BenchDataCommand& command) {
 
 std::function<int()> AddBenchData(CLI::App& bench) {
   auto command = std::make_shared<BenchDataCommand>();
-  CLI::App* data = bench.add_subcommand("data", "Time the way from a file to a standardised matrix");
+  CLI::App* data = bench.add_subcommand("data", "Time the way from a file to a standardized matrix");
   data->add_option("FILE", command->path,
                    "CSV, .xlsx, .ods, .npy or IDX file, a folder of IDX files or kddcup99:FOLDER")
       ->required();

@@ -152,7 +152,7 @@ std::function<int()> AddBenchPaper2016(CLI::App& bench) {
                   "Race PyTorch, scikit-learn, NumPy and libxsmm-dnn, as far as they are installed, on the same rows");
   paper->add_option("--peer-script", command->peer_script, "What runs them; default: bench/peers/train_cpu")
       ->type_name("FILE");
-  paper->add_option("--batch", command->batches, "Samples a step; default: 16,32,64,128,256,512,1024")
+  paper->add_option("--batch", command->batches, "Rows in a step; default: 16,32,64,128,256,512,1024")
       ->delimiter(',')
       ->check(CLI::Range(1, 60000));
   AddBackendsFlag(*paper, command->backends);
@@ -161,10 +161,10 @@ std::function<int()> AddBenchPaper2016(CLI::App& bench) {
       ->check(CLI::Range(1, 1000));
   paper
       ->add_option("--seconds", command->seconds,
-                   "Least length of one; slower backends do one step; default: 1, with --quick 0.15")
+                   "Least length of one measurement; slower backends do one step; default: 1, with --quick 0.15")
       ->check(CheckFinite)
       ->check(CLI::Range(0.001, 600.0));
-  paper->add_option("--epochs", command->epochs, "Of the training whose accuracy is compared")
+  paper->add_option("--epochs", command->epochs, "Epochs of the training whose accuracy is compared")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   paper->footer("Example: lamina bench paper-2016 --out study --data mnist --peers");

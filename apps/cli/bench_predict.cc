@@ -149,7 +149,7 @@ std::function<int()> AddBenchPredict(CLI::App& bench) {
   predict->add_option("--rows", command->rows, "Ask these rows (.npy, rows x inputs) instead of random ones")
       ->type_name("FILE")
       ->excludes("--zeros");
-  predict->add_option("--activation", command->activation, "Of every layer")->capture_default_str();
+  predict->add_option("--activation", command->activation, "Activation of every layer")->capture_default_str();
   predict->add_option("--seconds", command->options.seconds, "Length of a measurement")
       ->capture_default_str()
       ->check(CheckFinite)

@@ -148,8 +148,8 @@ int RunBenchScaling(const BenchScalingCommand& command) {
 
 std::function<int()> AddBenchScaling(CLI::App& bench) {
   auto command = std::make_shared<BenchScalingCommand>();
-  CLI::App* scaling =
-      bench.add_subcommand("scaling", "Times one node that many nodes would train at, by the performance model");
+  CLI::App* scaling = bench.add_subcommand(
+      "scaling", "Estimate how many times faster than one node many nodes would train, by the performance model");
   scaling->add_option("--net", command->nets, "Networks, inputs-hidden-outputs")->delimiter(',')->capture_default_str();
   scaling->add_option("--nodes", command->nodes, "How many nodes")
       ->delimiter(',')
@@ -160,18 +160,22 @@ std::function<int()> AddBenchScaling(CLI::App& bench) {
       ->capture_default_str()
       ->check(CheckFinite)
       ->check(CLI::PositiveNumber);
-  scaling->add_option("--batch", command->batch, "Samples a step, of all nodes together")
+  scaling->add_option("--batch", command->batch, "Rows in a step, of all nodes together")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  scaling->add_option("--gflops", command->gflops, "What a node computes (lamina bench train says it of this one)")
+  scaling
+      ->add_option("--gflops", command->gflops,
+                   "What a node computes, GFLOP/s (lamina bench train tells that of this one)")
       ->capture_default_str()
       ->check(CheckFinite)
       ->check(CLI::PositiveNumber);
-  scaling->add_option("--latency-us", command->latency_us, "Of a message")
+  scaling->add_option("--latency-us", command->latency_us, "Latency of a message, microseconds")
       ->capture_default_str()
       ->check(CheckFinite)
       ->check(CLI::NonNegativeNumber);
-  scaling->add_option("--trials", command->trials, "Of the search")->capture_default_str()->check(CLI::PositiveNumber);
+  scaling->add_option("--trials", command->trials, "Trials of the search")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->json_output.AddTo(*scaling);
   scaling->footer("Example:\n  lamina bench scaling --net 784-1024-10 --nodes 8,64 --gbits 10,100 --batch 8192");
   return [command] { return RunBenchScaling(*command); };

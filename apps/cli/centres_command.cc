@@ -33,7 +33,7 @@ struct CentresCommand {
 };
 
 void PrintStart(const FileCentresSettings& settings, const FileCentres& centres) {
-  Print("{} rows x {} columns, {}, {} centres by {}; {}\n", WithThousands(centres.rows()),
+  Print("{} rows x {} columns, {}, {} centers by {}; {}\n", WithThousands(centres.rows()),
         WithThousands(centres.columns()), DTypeName(centres.dtype()), WithThousands(settings.count), settings.method,
         centres.backend().Describe());
   if (const nlohmann::json of = RanksJson(); !of.is_null()) {
@@ -112,7 +112,7 @@ int RunCentres(const CentresCommand& command) {
 
 Command AddCentres(CLI::App& app) {
   auto command = std::make_shared<CentresCommand>();
-  CLI::App* centres = app.add_subcommand("centres", "Find centres for RBF layers: k-means or k-medians of a .npy file");
+  CLI::App* centres = app.add_subcommand("centres", "Find centers for RBF layers: k-means or k-medians of a .npy file");
   AddSettingFlags(*centres, command->settings);
   command->ranks.AddTo(*centres);
   centres->add_flag("-q,--quiet", command->quiet, "Print errors only");

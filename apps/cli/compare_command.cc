@@ -198,19 +198,21 @@ Command AddCompare(CLI::App& app) {
   command->input.AddDataTo(*compare);
   AddNamesFlag(*compare, "--target", command->target,
                "Where both are files of predictions: the target column(s) of the data; default: the last one");
-  compare->add_option("--task", command->task, "The same: auto, classification or regression")
+  compare
+      ->add_option("--task", command->task, "Where both are files of predictions: auto, classification or regression")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "classification", "regression"}));
   compare
-      ->add_option("--metrics", command->metrics,
-                   fmt::format("What is compared, or all: {}; default: the usual ones", fmt::join(MetricNames(), ", ")))
+      ->add_option(
+          "--metrics", command->metrics,
+          fmt::format("Metrics to compare, or all: {}; default: the usual ones", fmt::join(MetricNames(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("A,B,...");
   compare->add_option("--resamples", command->bootstrap.resamples, "Resamples of the rows (bootstrap); 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000));
-  compare->add_option("--seed", command->bootstrap.seed, "Of the resamples")->capture_default_str();
+  compare->add_option("--seed", command->bootstrap.seed, "Seed of the resamples")->capture_default_str();
   command->json_output.AddTo(*compare);
   compare->footer(
       "Files ending in .csv, .tsv or .txt (also .gz) hold predictions, as predict --probabilities and train "

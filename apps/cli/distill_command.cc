@@ -54,9 +54,9 @@ void PrintDistilled(const DistillCommand& command, const Model& teacher, const D
   const std::string rows =
       Counted(distilled.checked, distilled.checks_learned ? "row{s} that it learned" : "row{s} that it did not learn");
   if (classes) {
-    Print("to {} it gives the teacher's class in {} %\n", rows, PercentText(distilled.agreement));
+    Print("on {}, it gives the teacher's class in {} %\n", rows, PercentText(distilled.agreement));
   } else {
-    Print("to {} its answers have an R² of {:.4f} to the teacher's\n", rows, distilled.agreement);
+    Print("on {}, its answers have an R² of {:.4f} to the teacher's\n", rows, distilled.agreement);
   }
   Print("wrote {}\n", command.out);
 }
@@ -109,12 +109,12 @@ int RunDistill(const DistillCommand& command) {
 
 Command AddDistill(CLI::App& app) {
   auto command = std::make_shared<DistillCommand>();
-  CLI::App* distill = app.add_subcommand("distill", "Make one network that answers as a model of many does");
+  CLI::App* distill = app.add_subcommand("distill", "Train one network that answers as a model of many does");
   command->input.AddTo(*distill);
   distill->add_option("-o,--out", command->out, "Model file to write")->type_name("FILE");
   distill
       ->add_option("--made-up", command->rows,
-                   "Rows that are made up near those of the data; default: four a row, fewer of large tables")
+                   "Rows that are made up near those of the data; default: four for each row, fewer for large tables")
       ->check(CheckCount)
       ->type_name("INT");
   AddSettingFlags(*distill, command->student, &IsOfStudent);

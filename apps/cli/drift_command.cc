@@ -81,7 +81,7 @@ int RunDrift(const DriftCommand& command) {
 
 Command AddDrift(CLI::App& app) {
   auto command = std::make_shared<DriftCommand>();
-  CLI::App* drift = app.add_subcommand("drift", "Hold new data against a model's training data, column by column");
+  CLI::App* drift = app.add_subcommand("drift", "Compare new data with a model's training data, column by column");
   command->input.AddTo(*drift);
   command->json_output.AddTo(*drift);
   drift->footer(

@@ -147,12 +147,13 @@ Command AddEvaluate(CLI::App& app) {
   command->input.AddTo(*evaluate);
   evaluate
       ->add_option("--cost-matrix", command->cost_matrix,
-                   "Classification: what each mistake costs, a CSV file (a class and its costs a line, the header "
-                   "names the predicted classes) or kddcup99; default: that of the training")
+                   "Classification: what each mistake costs, a CSV file (a line for each class with its costs, the "
+                   "header names the predicted classes) or kddcup99; default: that of the training")
       ->type_name("FILE");
   evaluate
       ->add_option("--metrics", command->metrics,
-                   fmt::format("Also these, or all: {}; pinball:0.9 is of a quantile", fmt::join(MetricNames(), ", ")))
+                   fmt::format("Further metrics, or all: {}; pinball:0.9 is for the quantile 0.9",
+                               fmt::join(MetricNames(), ", ")))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("A,B,...");
@@ -161,7 +162,7 @@ Command AddEvaluate(CLI::App& app) {
                    "--metrics: resamples of the rows for the 95 % intervals (bootstrap); 0: none")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000));
-  evaluate->add_option("--seed", command->bootstrap.seed, "Of the resamples")->capture_default_str();
+  evaluate->add_option("--seed", command->bootstrap.seed, "Seed of the resamples")->capture_default_str();
   command->pictures.AddTo(*evaluate);
   command->json_output.AddTo(*evaluate);
   evaluate->footer(

@@ -177,7 +177,7 @@ int RunExplain(const ExplainCommand& command) {
   const BoundTable bound(model.preprocessor, table);
   const Dataset data = bound.Encode(bound.RowsWithTargets(command.input.RowsOf(table)), model.network.dtype());
   if (data.size() < 2) {
-    throw Error(ErrorCode::kBadData, "explaining takes two rows with their targets at least", {.file = table.source});
+    throw Error(ErrorCode::kBadData, "explaining needs at least two rows with their targets", {.file = table.source});
   }
   const ExplainedRows rows{model, *backend, bound, data};
   const ExplainReportInput found = Explain(command, rows, metric, table);
@@ -233,7 +233,7 @@ Command AddExplain(CLI::App& app) {
                    "--rows: pairs of an order of the columns and its reverse that are averaged over")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
-  explain->add_option("--seed", command->shapley.seed, "Of shuffling and permutations")->capture_default_str();
+  explain->add_option("--seed", command->shapley.seed, "Seed of shuffling and permutations")->capture_default_str();
   explain->add_option("--out", command->out, "Write the importance of every column to this file, as CSV")
       ->type_name("FILE");
   command->pictures.AddTo(*explain);

@@ -71,7 +71,7 @@ bool CheckKinds(const ExportCommand& command) {
         "say what to write: --onnx, --c, --html, --csv or --npy, or --weights for a model file of other weights");
   }
   if (!c_source && !command.html && command.int8) {
-    throw Error(ErrorCode::kInvalidArgument, "--int8 is of C source and of a page",
+    throw Error(ErrorCode::kInvalidArgument, "--int8 is for C source and for a page",
                 {.remedy = "Add --c NAME or --html, or leave it out."});
   }
   if (!c_source && !command.html && !command.data.empty()) {
@@ -79,7 +79,7 @@ bool CheckKinds(const ExportCommand& command) {
                 {.remedy = "Add --c NAME or --html, or leave it out."});
   }
   if (!command.html && !command.title.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, "--title is of a page", {.remedy = "Add --html, or leave it out."});
+    throw Error(ErrorCode::kInvalidArgument, "--title is for a page", {.remedy = "Add --html, or leave it out."});
   }
   return model_file;
 }
@@ -139,9 +139,9 @@ Command AddExport(CLI::App& app) {
   sub->add_flag("--html", command->html,
                 "One page that any browser opens without a network: a form of the columns (or a place to draw in), "
                 "answers, what they depend on, and files of rows");
-  sub->add_option("--title", command->title, "Of the page; default: the names of the targets")->type_name("TEXT");
+  sub->add_option("--title", command->title, "Title of the page; default: the names of the targets")->type_name("TEXT");
   sub->add_flag("--int8", command->int8,
-                "With --c or --html: weights and activations in 8 bits, whole numbers alone, measured on the rows of "
+                "With --c or --html: weights and activations in 8-bit integers alone, measured on the rows of "
                 "--data (or on rows made up between the bounds of the training rows)");
   sub->add_option("--data", command->data,
                   "Rows whose answers the C source tests itself with (-DNAME_SELF_TEST), and a page when it opens")

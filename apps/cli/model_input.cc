@@ -60,7 +60,7 @@ void ModelInput::AddTo(CLI::App& app) {
 void ModelInput::AddDataTo(CLI::App& app) {
   app.add_option("--data", data, "Raw rows: CSV, .xlsx, .ods, .npy, IDX or a folder of IDX files; -: standard input")
       ->type_name("FILE");
-  app.add_option("--part", part, "Of a folder of IDX files: test or train")->capture_default_str();
+  app.add_option("--part", part, "Part of a folder of IDX files: test or train")->capture_default_str();
   AddSettingFlags(app, reading, &SaysHowRowsAreRead);
   app.add_flag("--by-position", by_position,
                "Take the columns in the order of the training data, whatever their names");

@@ -114,7 +114,7 @@ int RunPredict(const PredictCommand& command) {
 
 Command AddPredict(CLI::App& app) {
   auto command = std::make_shared<PredictCommand>();
-  CLI::App* predict = app.add_subcommand("predict", "Answer raw rows with a model");
+  CLI::App* predict = app.add_subcommand("predict", "Predict new rows with a model");
   command->input.AddTo(*predict);
   predict
       ->add_option("--out", command->out, "Write here: .npy for an array, any other name for CSV; -: standard output")

@@ -125,7 +125,7 @@ void Serve(ServeCommand& command, serve::ModelSet& models, const std::string& to
     PrintProgress(fmt::format("listening at {}\n", server.address()));
   }
   if (command.options.unix_socket.empty() && token.empty() && !IsLoopback(command.options.host)) {
-    PrintWarning("whoever reaches this address may ask; --token asks for a word, TLS is a proxy's work");
+    PrintWarning("anyone who reaches this address may ask; --token demands a token, and TLS is left to a proxy");
   }
   serve::NotifyManager("READY=1");
   Watch(command, models, events);

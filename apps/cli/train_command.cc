@@ -294,7 +294,7 @@ int RunTrain(const TrainCommand& command) {
     if (ranks != nullptr) {
       throw Error(
           ErrorCode::kInvalidArgument,
-          fmt::format("--{} is several runs, and ranks share one", settings.folds > 0 ? "folds" : "effort best"),
+          fmt::format("--{} makes several runs, and ranks share one", settings.folds > 0 ? "folds" : "effort best"),
           {.remedy = "Run them in one process, or one of the folds on the ranks (--folds 5 --fold 1)."});
     }
     return RunFolds(command);

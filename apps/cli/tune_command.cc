@@ -262,8 +262,9 @@ int RunTune(const TuneCommand& command) {
 Command AddTune(CLI::App& app) {
   auto command = std::make_shared<TuneCommand>();
   CLI::App* tune = app.add_subcommand("tune", "Find the fastest plans for layers on this machine and keep them");
-  CLI::Option* problem = tune->add_option("problem", command->problems,
-                                          "Problems as of bench layer; none: usual layers of training and inference");
+  CLI::Option* problem =
+      tune->add_option("problem", command->problems,
+                       "Problems, written as in bench layer; none: usual layers of training and inference");
   tune->add_option("--level", command->level,
                    "estimate (measure nothing, show), measure (promising plans) or exhaustive (all)")
       ->capture_default_str();
@@ -291,7 +292,7 @@ Command AddTune(CLI::App& app) {
       actions[i]->excludes(actions[j]);
     }
   }
-  tune->add_option("--inputs", command->inputs, "Of the layers of --sweep")
+  tune->add_option("--inputs", command->inputs, "Inputs of the layers of --sweep")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
   command->json_output.AddTo(*tune);

@@ -70,8 +70,8 @@ PredictPanel::PredictPanel(ModelStore& store, RunDocument& document, Background&
   open_->setObjectName(QStringLiteral("predict.open"));
   save_->setObjectName(QStringLiteral("predict.save"));
   sheet_->setObjectName(QStringLiteral("predict.sheet"));
-  sheet_->setAccessibleName(tr("Sheet of the book"));
-  sheet_->setToolTip(tr("Another sheet of the same book"));
+  sheet_->setAccessibleName(tr("Sheet of the workbook"));
+  sheet_->setToolTip(tr("Another sheet of the same workbook"));
   connect(sheet_, &QComboBox::activated, this, [this] {
     if (prediction_ != nullptr) {
       Predict(QString(prediction_->path), sheet_->currentText());

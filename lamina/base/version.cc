@@ -15,7 +15,7 @@ std::vector<std::string> BuildOptions() {
   constexpr bool kBlas = false;
 #endif
 #ifdef NDEBUG
-  const char* const kind = "optimised";
+  const char* const kind = "optimized";
 #else
   const char* const kind = "debug";
 #endif

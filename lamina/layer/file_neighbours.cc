@@ -23,17 +23,17 @@ std::span<const Setting<FileNeighboursSettings>> SettingRows() {
   using S = FileNeighboursSettings;
   using Row = Setting<S>;
   static const std::vector<Row> rows = JoinGroups<S>(
-      {{"Neighbours",
-        {Row("x", &S::x, "Rows to find neighbours for: a .npy matrix of f8, f4, f2, i8, i4, i2, i1 or u1",
+      {{"Neighbors",
+        {Row("x", &S::x, "Rows to find neighbors for: a .npy matrix of f8, f4, f2, i8, i4, i2, i1 or u1",
              {.reads = &PathItself}),
          Row("y", &S::y, "Rows to find them among: a .npy matrix of as many columns and the same type",
              {.reads = &PathItself}),
-         Row("out", &S::out, "Write the neighbours here: a .npy matrix of i8, a row of --y counted from 0 each",
+         Row("out", &S::out, "Write the neighbors here: a .npy matrix of i8, each number a row of --y, counted from 0",
              {.writes = true}),
          Row("distances", &S::distances, "Write their distances here: a .npy matrix", {.writes = true}),
-         Row("k", &S::k, "Neighbours of each row, nearest first",
+         Row("k", &S::k, "Neighbors of each row, nearest first",
              {.range = NumberRange{.low = 1, .high = NeighbourOptions::kMost}}),
-         Row("metric", &S::metric, "l2, l1, or dot: the nearest have the largest product",
+         Row("metric", &S::metric, "l2, l1, or dot (the nearest have the largest product)",
              {.choices = [] { return NamesIn(kMetrics); }})}},
        {"Machine",
         {Row("backend", &S::backend, BackendNamesText() + "; not blas, which gives no fixed order of sums",

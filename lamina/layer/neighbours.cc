@@ -130,7 +130,7 @@ void RequireNeighbours(const RowSource& x, const RowSource& y, const NeighbourOp
   }
   const int64_t k = options.k;
   if (k < 1 || k > NeighbourOptions::kMost || k > y.rows()) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} neighbours cannot be found among {} rows", k, y.rows()),
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} neighbors cannot be found among {} rows", k, y.rows()),
                 {.remedy = fmt::format("Ask for 1 to {}.", std::min(NeighbourOptions::kMost, y.rows()))});
   }
 }

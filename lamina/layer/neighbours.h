@@ -1,4 +1,4 @@
-// Exact nearest neighbours: of every row of one matrix, the nearest rows of another.
+// Exact nearest neighbors: of every row of one matrix, the nearest rows of another.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ std::set<int64_t> DrawRows(int64_t n, int64_t count, uint64_t seed) {
 void DrawCentres(RowSource& x, uint64_t seed, MatrixView w, const std::function<void(int64_t, int64_t)>& finished) {
   if (w.rows > x.rows()) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} centres cannot be {} different rows of x", w.rows, x.rows()),
+                fmt::format("{} centers cannot be {} different rows of x", w.rows, x.rows()),
                 {.remedy = "Ask for fewer neurons or give the weights."});
   }
   const std::set<int64_t> rows = DrawRows(x.rows(), w.rows, seed);

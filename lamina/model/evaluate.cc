@@ -162,7 +162,7 @@ Matrix PredictRows(const Model& model, const Backend& backend, const Matrix& fea
 
 void RequireCosts(const CostMatrix& costs, const Model& model) {
   if (model.preprocessor.targets().task() != Task::kClassification) {
-    throw Error(ErrorCode::kInvalidArgument, "--cost-matrix is of classes, and the target is a number to predict",
+    throw Error(ErrorCode::kInvalidArgument, "--cost-matrix is for classes, and the target is a number to predict",
                 {.remedy = "Leave it out."});
   }
   costs.InOrder(model.preprocessor.targets().class_names());

@@ -24,12 +24,12 @@ int64_t LeastRowsFor(double level) { return static_cast<int64_t>(std::ceil(level
 double ConformalHalfWidth(std::vector<double> distances, double level) {
   const int64_t rank = std::max<int64_t>(1, RankOf(std::ssize(distances), level));
   if (rank > std::ssize(distances)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("--intervals {:g} takes at least {} rows that the model has not learnt from, and there are "
-                            "{}",
-                            level, LeastRowsFor(level), distances.size()),
-                {.remedy = "Let more rows validate (--split), use --folds, or ask for a smaller share.",
-                 .setting = "intervals"});
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("--intervals {:g} takes at least {} rows that the model has not learned from, and there are {}",
+                    level, LeastRowsFor(level), distances.size()),
+        {.remedy = "Let more rows validate (--split), use --folds, or ask for a smaller share.",
+         .setting = "intervals"});
   }
   const auto nth = distances.begin() + (rank - 1);
   std::nth_element(distances.begin(), nth, distances.end());

@@ -64,11 +64,11 @@ std::string Metric::WhyUndefined(const ScoredRows& rows) const {
     return "the model's outputs are no probabilities";
   }
   if (needs.known_labels && std::find(rows.labels.begin(), rows.labels.end(), -1) != rows.labels.end()) {
-    return "rows are of a class that the model does not know";
+    return "some rows have a class that the model does not know";
   }
   if (needs.two_classes &&
       std::adjacent_find(rows.labels.begin(), rows.labels.end(), std::not_equal_to<>()) == rows.labels.end()) {
-    return "the rows are all of one class";
+    return "all rows have the same class";
   }
   if (needs.no_zero_truth && std::find(rows.truth.begin(), rows.truth.end(), 0.0) != rows.truth.end()) {
     return "a true value is 0";

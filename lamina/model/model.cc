@@ -171,7 +171,7 @@ Verdict CheckEnsemble(const Model& model) {
     return Verdict::No(fmt::format("the shares of an ensemble's networks are together {}, not 1", sum));
   }
   if (model.nearest > 0 && !model.others.empty()) {
-    return Verdict::No("nearest neighbours answer alone");
+    return Verdict::No("nearest neighbors answer alone");
   }
   const Network& first = model.network;
   for (const Network& other : model.others) {
@@ -195,7 +195,7 @@ void RefuseEnsemble(const Model& model, std::string_view what) {
 void RefuseNearest(const Model& model, std::string_view what) {
   if (model.nearest > 0) {
     throw Error(ErrorCode::kUnsupported,
-                fmt::format("a model of nearest neighbours keeps {} rows and searches them: {} cannot",
+                fmt::format("a model of nearest neighbors keeps {} rows and searches them: {} cannot",
                             model.network.layers()[0].outputs, what),
                 {.remedy = "Use lamina predict or evaluate, or train a network (--method fsvc, for example)."});
   }

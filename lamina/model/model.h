@@ -49,7 +49,7 @@ struct Model {
   /// How its file keeps the weights of products, and single answers read them. The network has them as numbers of its
   /// own type again, rounded (RoundWeights in nn/rounded_network.h).
   WeightStorage weights = WeightStorage::kExact;
-  /// k > 0: nearest neighbours. The first of the network's two layers, of identity activation, measures the distances
+  /// k > 0: nearest neighbors. The first of the network's two layers, of identity activation, measures the distances
   /// to the rows that it keeps (dot: products), the second has their targets as weights (outputs × rows); the answer is
   /// the mean of the targets of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
   int64_t nearest = 0;
@@ -75,7 +75,7 @@ struct Model {
 };
 
 /// Whether the networks of an ensemble can be added: as many inputs, outputs and shares, one number type, one last
-/// activation, none of nearest neighbours; and whether the shares are together 1.
+/// activation, none of nearest neighbors; and whether the shares are together 1.
 Verdict CheckEnsemble(const Model& model);
 
 /// The remedy of the errors about an answer that is not a finite number.
@@ -94,7 +94,7 @@ struct ModelExtras {
 /// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
-/// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbours; for an ensemble.
+/// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbors; for an ensemble.
 void RefuseNearest(const Model& model, std::string_view what);
 void RefuseEnsemble(const Model& model, std::string_view what);
 

@@ -1,4 +1,4 @@
-// Single answers of a model of nearest neighbours: the distances to all rows that it keeps, and the mean of the
+// Single answers of a model of nearest neighbors: the distances to all rows that it keeps, and the mean of the
 // nearest.
 #pragma once
 

@@ -117,7 +117,7 @@ class RowPredictor {
   template <class T>
   int64_t Finish(const T* x, T* y, double* out) const noexcept;
 
-  std::vector<Predictor> predictors_;  // one a network of an ensemble; none: nearest neighbours
+  std::vector<Predictor> predictors_;  // one a network of an ensemble; none: nearest neighbors
   std::optional<NearestPredictor> nearest_;
   std::vector<double> shares_;         // of them; empty: one network, or by gates
   std::optional<Predictor> gates_;     // Model::gates

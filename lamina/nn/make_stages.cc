@@ -42,18 +42,18 @@ void RequireNormalization(const Network& network, const std::vector<bool>& norma
     return;
   }
   if (network.members() > 1) {
-    throw Error(ErrorCode::kInvalidArgument, "networks of several members have no batch of one kind to normalise by",
-                {.remedy = "Use one member, or no normalisation."});
+    throw Error(ErrorCode::kInvalidArgument, "networks of several members have no batch of one kind to normalize by",
+                {.remedy = "Use one member, or no normalization."});
   }
   if (std::find(normalized.begin(), normalized.end(), true) == normalized.end()) {
     throw Error(ErrorCode::kInvalidArgument,
-                "there is no layer to normalise: that needs a hidden layer of dot products",
-                {.remedy = "Add one, or use no normalisation."});
+                "there is no layer to normalize: that needs a hidden layer of dot products",
+                {.remedy = "Add one, or use no normalization."});
   }
   for (size_t l = 0; l < normalized.size(); ++l) {
     if (const LayerSpec& spec = network.layers()[l]; normalized[l] && !spec.bias) {
-      throw Error(ErrorCode::kInvalidArgument, "a normalised layer has a bias, into which its mean is folded",
-                  {.value = NeuronText(spec), .remedy = "Let the layer have one, or use no normalisation."});
+      throw Error(ErrorCode::kInvalidArgument, "a normalized layer has a bias, into which its mean is folded",
+                  {.value = NeuronText(spec), .remedy = "Let the layer have one, or use no normalization."});
     }
   }
 }

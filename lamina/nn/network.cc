@@ -33,7 +33,7 @@ std::string_view InitializationName(Initialization initialization) { return Name
 std::vector<std::string> InitializationNames() { return NamesIn(kInitializations); }
 
 Initialization ParseInitialization(std::string_view name) {
-  return ParseName(name, kInitializations, "unknown initialisation");
+  return ParseName(name, kInitializations, "unknown initialization");
 }
 
 namespace {

@@ -13,7 +13,7 @@ constexpr Named<Normalization> kNormalizations[] = {{"none", Normalization::kNon
 std::vector<std::string> NormalizationNames() { return NamesIn(kNormalizations); }
 
 Normalization ParseNormalization(std::string_view name) {
-  return ParseName(name, kNormalizations, "unknown normalisation");
+  return ParseName(name, kNormalizations, "unknown normalization");
 }
 
 std::vector<bool> NormalizedLayers(std::span<const LayerSpec> layers, Normalization normalization,

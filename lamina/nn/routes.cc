@@ -32,7 +32,7 @@ constexpr TechniqueRow kTechniques[] = {
     Row(Technique::kDropout, "dropout", {"dropout"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards,
         R::kAllRows),
     Row(Technique::kMixup, "mixup", {"mixup"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kNormalization, "normalised layers", {"normalization"}, R::kWholeNetwork, R::kFusedUpdate,
+    Row(Technique::kNormalization, "normalized layers", {"normalization"}, R::kWholeNetwork, R::kFusedUpdate,
         R::kRecorded, R::kParts, R::kShards, R::kAllRows),
     Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded,
         R::kParts, R::kShards, R::kAllRows),

@@ -198,7 +198,7 @@ class Clustering {
     });
   }
 
-  // centre += share × (middle of its rows - centre)
+  // center += share × (middle of its rows - center)
   void Move(const SharedRows& some, const Assignment& assignment, const std::vector<int64_t>& sizes,
             const std::function<double(size_t centre)>& share) {
     const bool means = options_.kind == ClusterKind::kMeans;
@@ -248,11 +248,11 @@ class Clustering {
 void RequireClusters(int64_t rows, DType dtype, int64_t count) {
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("centres are means of rows in f4 or f8, not {}", DTypeName(dtype)),
+                fmt::format("centers are means of rows in f4 or f8, not {}", DTypeName(dtype)),
                 {.remedy = "Convert the rows first."});
   }
   if (count < 1 || count > rows) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} centres of {} rows", count, rows),
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} centers of {} rows", count, rows),
                 {.remedy = fmt::format("Ask for 1 to {}.", rows)});
   }
 }

@@ -45,7 +45,7 @@ struct ClusterOptions {
 
 struct Clusters {
   Matrix centres;            // count × columns
-  double mean_distance = 0;  // of all rows to their centres: squared for kMeans
+  double mean_distance = 0;  // of all rows to their centers: squared for kMeans
   int64_t iterations = 0;
   bool complete = false;  // false: stopped
 };
@@ -65,7 +65,7 @@ inline int64_t ShardsOf(const ClusterOptions& options) { return std::max<int64_t
 /// Throws Error(kInvalidArgument) for centers that cannot be found among so many rows of this type.
 void RequireClusters(int64_t rows, DType dtype, int64_t count);
 
-/// Adds rows [begin, end) in f32 or f64 to the sums of their centres, centers × columns: centre[0] is that of row
+/// Adds rows [begin, end) in f32 or f64 to the sums of their centers, centers × columns: centre[0] is that of row
 /// `begin`. In the order of the rows, by any number of threads.
 void AddToCentres(RowSource& rows, int64_t begin, int64_t end, const int64_t* centre, double* sums, int threads);
 

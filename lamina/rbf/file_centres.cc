@@ -19,25 +19,26 @@ std::span<const Setting<FileCentresSettings>> SettingRows() {
   using S = FileCentresSettings;
   using Row = Setting<S>;
   static const std::vector<Row> rows = JoinGroups<S>(
-      {{"Centres",
+      {{"Centers",
         {Row("x", &S::x, "Rows: a .npy matrix of f8 or f4",
              {.reads = [](const std::string& path) { return std::vector<std::string>{path}; }}),
-         Row("out", &S::out, "Write the centres here: a .npy matrix, centres x columns", {.writes = true}),
+         Row("out", &S::out, "Write the centers here: a .npy matrix, centers x columns", {.writes = true}),
          Row("method", &S::method,
-             "k-means: squared Euclidean distances, centres are means; k-medians: Manhattan distances, centres are "
+             "k-means: squared Euclidean distances, centers are means; k-medians: Manhattan distances, centers are "
              "medians",
              {.choices = [] { return NamesIn(kClusterKinds); }}),
-         Row("count", &S::count, "Centres", {.range = kAtLeastOne}),
+         Row("count", &S::count, "Centers", {.range = kAtLeastOne}),
          Row("start", &S::start,
-             "Where they start: plusplus (rows far from one another, k-means++), or rows (any that differ)",
+             "Where the centers start: plusplus (rows far from one another, k-means++), or rows (any that differ)",
              {.choices = [] { return NamesIn(kClusterStarts); }}),
-         Row("iterations", &S::iterations, "At most; ends where no row changes its centre", {.range = kAtLeastOne}),
+         Row("iterations", &S::iterations, "Most iterations; the search ends where no row changes its center",
+             {.range = kAtLeastOne}),
          Row("batch", &S::batch, "Rows drawn for every iteration; 0: all rows", {.range = kNotNegative}),
          Row("shards", &S::shards,
-             "Parts of the rows whose sums are added in a fixed order: the same centres, to the bit, from any "
-             "number of MPI ranks up to it; 0: 8 with ranks, else the rows in one piece",
+             "Parts of the rows whose sums are added in a fixed order. The centers are then the same, to the bit, for "
+             "any number of MPI ranks up to this; 0: 8 with ranks, else the rows in one piece",
              {.range = kNotNegative}),
-         Row("seed", &S::seed, "Of the start and of batches")}},
+         Row("seed", &S::seed, "Seed of the start and of batches")}},
        {"Machine",
         {Row("backend", &S::backend, BackendNamesText() + "; not blas, which gives no fixed order of sums",
              {.choices = &BackendNames}),

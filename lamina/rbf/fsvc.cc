@@ -30,7 +30,7 @@ std::vector<std::vector<int64_t>> RowsByClass(const Dataset& train, int64_t clas
   }
   for (size_t k = 0; k < rows.size(); ++k) {
     if (rows[k].empty()) {
-      throw Error(ErrorCode::kInvalidArgument, fmt::format("class {} has no training row, so no centre", k),
+      throw Error(ErrorCode::kInvalidArgument, fmt::format("class {} has no training row, so no center", k),
                   {.remedy = "Leave the class out, or use --stratify."});
     }
   }
@@ -42,11 +42,11 @@ constexpr int64_t kRowsToSee = 4096;
 
 [[noreturn]] void ThrowEveryRow(const Dataset& train, const NoveltyOptions& novelty, int64_t rows) {
   const double radius = MeanDistance(novelty.synapse, train.features.view(), 1) / formulas::Triangle::kWidth;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("every one of the first {} rows became a centre: the radius {:g} is too small for their "
-                          "distances",
-                          rows, novelty.activation.radius()),
-              {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.", radius)});
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("every one of the first {} rows became a center: the radius {:g} is too small for their distances",
+                  rows, novelty.activation.radius()),
+      {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.", radius)});
 }
 
 struct Centres {

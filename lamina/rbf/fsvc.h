@@ -29,7 +29,7 @@ struct FsvcResult {
   int64_t pairs_computed = 0;
 };
 
-/// The network SYNAPSE-ACTIVATION:centres,dot-identity-nobias:classes for rows with a label from 0 to classes - 1. Each
+/// The network SYNAPSE-ACTIVATION:centers,dot-identity-nobias:classes for rows with a label from 0 to classes - 1. Each
 /// center votes for its class. With a learning rate, every epoch takes the rows in their order and moves the output
 /// weights W by rate (t - W y) y'; t is 1 for the class of the row, else 0. The largest number of an answer is its
 /// class; of equal ones, the lower class. Throws Error(kInvalidArgument): options as FindCentres(), a class without a

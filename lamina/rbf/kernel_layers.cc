@@ -1,4 +1,4 @@
-// Column weights, centres and output weights as they stand in layers.
+// Column weights, centers and output weights as they stand in layers.
 #include "lamina/rbf/kernel_layers.h"
 
 #include <fmt/format.h>

@@ -11,10 +11,10 @@ namespace lamina {
 
 struct PreparedRows;
 
-/// For one centre: columns times their weights, distances, outputs. `scaled`: whether there are such weights.
+/// For one center: columns times their weights, distances, outputs. `scaled`: whether there are such weights.
 std::vector<LayerSpec> KernelLayers(const KernelKind& kind, bool scaled, int64_t inputs, int64_t outputs, bool classes);
 
-/// The network of `machine` with the centres rows.x; of classes its answers are over `temperature`.
+/// The network of `machine` with the centers rows.x; of classes its answers are over `temperature`.
 Network NetworkOfMachine(const KernelMachine& machine, const PreparedRows& rows, DType dtype, bool classes,
                          double temperature);
 

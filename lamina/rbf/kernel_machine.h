@@ -85,8 +85,8 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool 
 KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                                  const KernelMachineOptions& options);
 
-/// Alpha (centres × outputs) of `chosen` that minimizes the sum over rows of weight (y - K(x, centres) alpha)^2 plus
-/// ridge alpha' K(centres, centres) alpha. If all rows are centers, it is SolveKernelMachine()'s. `centres`: rows of x,
+/// Alpha (centers × outputs) of `chosen` that minimizes the sum over rows of weight (y - K(x, centers) alpha)^2 plus
+/// ridge alpha' K(centers, centers) alpha. If all rows are centers, it is SolveKernelMachine()'s. `centres`: rows of x,
 /// ascending. Memory grows with the square of the centers, time with the rows. Throws as FitKernelMachine().
 KernelMachine SolveByCentres(ConstMatrixView x, ConstMatrixView y, const std::vector<int64_t>& centres,
                              const KernelMachine& chosen, const KernelMachineOptions& options);

@@ -280,7 +280,7 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   KernelNetwork result;
   result.groups = Different(train.groups);
   if (result.groups == 1) {
-    throw Error(ErrorCode::kInvalidArgument, "all rows are of one group, and no other can answer them",
+    throw Error(ErrorCode::kInvalidArgument, "all rows belong to one group, and no other group can answer them",
                 {.remedy = "Use another column, or none."});
   }
   const TableSize size{train.size(), train.inputs(), train.targets.cols()};

@@ -26,7 +26,7 @@ int64_t FirstAsked(std::span<const double> times) {
       return i;
     }
   }
-  throw Error(ErrorCode::kInvalidArgument, "all rows are of one time: none is earlier than another",
+  throw Error(ErrorCode::kInvalidArgument, "all rows have the same time: none is earlier than another",
               {.remedy = "Use another column."});
 }
 

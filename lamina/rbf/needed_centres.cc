@@ -1,4 +1,4 @@
-// Backward elimination. The sum that SolveByCentres() makes least has the second derivatives H = K'K + ridge K(centres,
+// Backward elimination. The sum that SolveByCentres() makes least has the second derivatives H = K'K + ridge K(centers,
 // centers). Without center j it grows by alpha_j^2 / (H^-1)_jj, and H^-1 changes by its column j alone.
 #include "lamina/rbf/needed_centres.h"
 

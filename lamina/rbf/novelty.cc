@@ -265,7 +265,7 @@ class NoveltyPass {
 
 NoveltyResult FindCentres(ConstMatrixView rows, const NoveltyOptions& options, const Backend& backend) {
   if (!IsDistance(options.synapse) || !(options.activation.radius() > 0)) {
-    throw Error(ErrorCode::kInvalidArgument, "centres are of a distance with a triangle or gaussian",
+    throw Error(ErrorCode::kInvalidArgument, "centers need a distance with a triangle or gaussian",
                 {.value = fmt::format("{}-{}", SynapseName(options.synapse), options.activation.Text())});
   }
   if (!(options.overlap > 0) || !(options.overlap <= NoveltyOptions::kLargestOverlap)) {

@@ -1,4 +1,4 @@
-// With K(centres, centres) = L L', rows B = K(x, centres) L'^-1 make an ordinary ridge regression: (B'B + ridge I) b =
+// With K(centers, centers) = L L', rows B = K(x, centers) L'^-1 make an ordinary ridge regression: (B'B + ridge I) b =
 // B'y, alpha = L'^-1 b. Its condition is that of the ridge, and rows are needed some at a time.
 #include "lamina/rbf/nystroem.h"
 

@@ -210,7 +210,7 @@ FoundFsvc FitFsvc(const Dataset& train, const Dataset& validation, const std::ve
   if (const int64_t none = given ? ClassWithoutCentre(found.result.network) : -1; none >= 0) {
     const double usual = MeanDistance(options.novelty.synapse, train.features.view(), 1) / formulas::Triangle::kWidth;
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("class '{}' has no centre among the {}: the radius {:g} is too large",
+                fmt::format("class '{}' has no center among the {}: the radius {:g} is too large",
                             class_names[static_cast<size_t>(none)], found.result.centres, found.search.radius),
                 {.remedy = fmt::format("Try --radius {:.3g}, or leave it out: then it is searched for.",
                                        std::min(found.search.radius / 4, usual))});

@@ -30,7 +30,7 @@ std::vector<std::string> FilesOfPlot(const std::string& id);
 struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;
-  bool reference = false;  // thin and grey: what the others are compared with
+  bool reference = false;  // thin and gray: what the others are compared with
 };
 
 /// A vertical line with a word beside it.

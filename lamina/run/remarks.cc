@@ -94,7 +94,7 @@ std::string Overfits(const TrainSession& session, const TrainResult& result) {
     return "";
   }
   return fmt::format(
-      "the network learnt the training rows by heart ({:.2f} % of them right, {:.2f} % of the validation rows): more "
+      "the network learned the training rows by heart ({:.2f} % of them right, {:.2f} % of the validation rows): more "
       "rows, fewer columns (--drop) or --weight-decay help",
       100 * learnt, 100 * best.validation_accuracy);
 }

@@ -138,7 +138,7 @@ DataOptions DataOptionsFrom(const TrainSettings& settings, const RawData& raw) {
   options.in_order = !LearnsByGradient(settings);
   if (settings.folds > 0) {
     if (settings.fold == 0) {
-      RefuseSetting("folds", "--folds is a run a fold, and this makes one", FieldText(&settings.folds),
+      RefuseSetting("folds", "--folds makes a run for each fold, and this is one", FieldText(&settings.folds),
                     "Choose one with --fold, or use lamina train, which makes them all.");
     }
     options.folds = {settings.folds, settings.fold, settings.group, settings.split_by, settings.bag};

@@ -88,8 +88,8 @@ TargetForm FormFor(const ResolvedSettings& settings, const TargetEncoder& target
 /// The layers that inputs and targets of a preprocessor need.
 struct NetworkPlan {
   OutputPlan output{};
-  /// A distance layer that takes its radius from the encoded rows has radius 1 here, one that finds its centres among
-  /// them one centre.
+  /// A distance layer that takes its radius from the encoded rows has radius 1 here, one that finds its centers among
+  /// them one center.
   std::vector<LayerSpec> layers;
   int64_t members = 1;
   int64_t parameter_count() const;

@@ -92,7 +92,7 @@ void RequireOwnCheckpoint(const TrainSettings& settings) {
 
 void RequireEncodedForMemory(const TrainSettings& settings) {
   if (!settings.memory.empty() && !IsEncodedData(settings.data)) {
-    RefuseSetting("memory", "--memory is of encoded data", settings.memory,
+    RefuseSetting("memory", "--memory is for encoded data", settings.memory,
                   "Encode them with lamina data encode, and train on the folder.");
   }
 }
@@ -167,7 +167,7 @@ void TrainSession::CheckSettings(const RunOrigin& origin) {
   TrainSettings checked = settings_;
   checked.bag = checked.bag && !origin.is_bag();
   if (EffortFrom(settings_) == Effort::kBest && (!found_ || found_->networks.empty())) {
-    RefuseSetting("effort", "--effort best is many runs, and this makes one", settings_.effort,
+    RefuseSetting("effort", "--effort best makes many runs, and this is one", settings_.effort,
                   "Use lamina train, which makes them all.");
   }
   ValidateSettings(checked, custom_);

@@ -53,8 +53,8 @@ struct FoundByFolds {
 
 class TrainSession {
  public:
-  /// Validates the settings, checks that every output can be written, reads and splits the data, fits the
-  /// preprocessing on the training rows, encodes, builds and initialises the network. Throws Error.
+  /// Validates the settings and checks that every output can be written. Then reads and splits the data, fits the
+  /// preprocessing on the training rows, encodes, builds and initializes the network. Throws Error.
   /// `ranks`: those that train together, by MPI or as threads; null: this process alone. All ranks make the same
   /// session and call Run(); the first one writes the files. Throws Error(kInvalidArgument) on all ranks where their
   /// data, settings or programs differ. It outlives the session.
@@ -75,8 +75,8 @@ class TrainSession {
 
   /// Trains, writes model and history files as the settings say, evaluates the test rows. Throws Error(kIo)
   /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
-  /// checkpoint to CheckpointPath() and the history, but no model; model() then holds the weights kept so far, and
-  /// another Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
+  /// checkpoint to CheckpointPath() and the history, but no model. model() then holds the weights kept so far. Another
+  /// Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
   TrainResult Run(TrainCallbacks callbacks);
 
   /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).

@@ -31,7 +31,7 @@ void TrainSession::RequireQuality() const {
   }
   if (settings_.intervals) {
     if (classes) {
-      RefuseSetting("intervals", "--intervals are of numbers, and the target is a class", "", "Leave it out.");
+      RefuseSetting("intervals", "--intervals are for numbers, and the target is a class", "", "Leave it out.");
     }
     if (const int64_t least = LeastRowsFor(*settings_.intervals);
         validation().size() < least && !(found_ && found_->intervals)) {

@@ -35,7 +35,7 @@ Search::Search(const SearchSettings& settings) : settings_(settings), space_(set
   const bool classes = data_->preprocessor.targets().task() == Task::kClassification;
   by_accuracy_ = settings_.metric == "accuracy" || (settings_.metric == "auto" && classes);
   if (by_accuracy_ && !classes) {
-    throw Error(ErrorCode::kInvalidArgument, "--metric accuracy is of classes, and the target is a number to predict",
+    throw Error(ErrorCode::kInvalidArgument, "--metric accuracy is for classes, and the target is a number to predict",
                 {.remedy = "Use --metric loss."});
   }
   if (data_->validation.size() == 0) {

@@ -24,20 +24,20 @@ namespace {
 void ValidateFiles(const SearchSettings& settings) {
   const TrainSettings& train = settings.train;
   if (!train.checkpoint.empty() || train.checkpoint_epochs > 0) {
-    RefuseSetting("checkpoint", "--checkpoint is of one training; a search keeps its state with --state FOLDER",
+    RefuseSetting("checkpoint", "--checkpoint is for one training; a search keeps its state with --state FOLDER",
                   train.checkpoint);
   }
   if (EffortFrom(train) != Effort::kNormal) {
-    RefuseSetting("effort", "--effort is of one training; a search has --recipe and --vary", train.effort,
+    RefuseSetting("effort", "--effort is for one training; a search has --recipe and --vary", train.effort,
                   "Use lamina train, or leave it out.");
   }
   if (!train.start_from.empty()) {
-    RefuseSetting("start-from", "--start-from is of one training", train.start_from, "Use lamina train.");
+    RefuseSetting("start-from", "--start-from is for one training", train.start_from, "Use lamina train.");
   }
   const bool retrains = settings.retrain || !train.history.empty() || !train.history_json.empty();
   if (settings.ensemble > 0 && retrains) {
     RefuseSetting("ensemble",
-                  "--ensemble keeps the networks that were trained, --retrain and --history are of one more", "",
+                  "--ensemble keeps the networks that were trained, --retrain and --history are for one more", "",
                   "Leave one of them out.");
   }
   if (settings.ensemble == 0 && !settings.retrain && (retrains || !train.model.empty())) {
@@ -46,7 +46,7 @@ void ValidateFiles(const SearchSettings& settings) {
   }
   if (!settings.time_limit.empty() && !settings.state.empty()) {
     RefuseSetting("time-limit",
-                  "which trials have a turn within --time-limit goes by the clock, and searches of --state end alike",
+                  "--time-limit ends a search by the clock, and searches that share --state must end alike",
                   settings.time_limit, "Leave one of them out.");
   }
   if (settings.retrain && train.model.empty()) {
@@ -71,8 +71,8 @@ std::vector<Row> TrialRows() {
       Row("random", &S::random, "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
           {.range = kNotNegative}),
       Row("halving", &S::halving,
-          "Of the trials that reach a stage one in this many goes on, for so many times as many epochs; 0: all go "
-          "to the end",
+          "One in this many of the trials that reach a stage goes on, for this many times as many epochs; 0: all go to "
+          "the end",
           {.range = NumberRange{.low = 1, .above_low = true, .zero = true}}),
       Row("first-epochs", &S::first_epochs, "Epochs of the first stage; 0: two stages come before the last",
           {.range = kNotNegative, .effect = [](const S& s) { return s.halving > 1; }}),
@@ -86,34 +86,33 @@ std::vector<Row> TrialRows() {
 }
 
 std::vector<Row> SearchRows() {
-  return {
-      Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
-          {.range = kThreadCounts}),
-      Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
-          {.trials = InTrials::kOutside}),
-      Row("state", &S::state,
-          "Keep the search in this folder: the same command goes on from there after an interruption, and several "
-          "at a time, on all hosts that see the folder, share its trials",
-          {.trials = InTrials::kOutside, .decides_writing = true}),
-      Row("lease", &S::lease,
-          "Seconds without a sign of life after which trials of a process on another host are taken over",
-          {.range = NumberRange{.low = 1, .high = 86400},
-           .effect = [](const S& s) { return !s.state.empty(); },
-           .trials = InTrials::kOutside}),
-      Row("time-limit", &S::time_limit,
-          "End the search after so long (90s, 10m, 1h): each stage has its share of the time, and trials that had no "
-          "turn are left out",
-          {.trials = InTrials::kOutside, .basic = "End the search after so long: 90s, 10m, 1h"}),
-      Row("ensemble", &S::ensemble,
-          "Write --model with up to this many networks of the trials that came to their end, chosen for their mean "
-          "answer to the validation rows; 0: no such model",
-          {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
-      Row("check-folds", &S::check_folds,
-          "Compare the best trial with the default, trial 1, on so many folds of all rows; 0: not; auto: 5 below "
-          "2,000 training rows, without --time-limit, --state and --ensemble",
-          {.range = kFoldCounts, .trials = InTrials::kOutside}),
-      Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
-          {.trials = InTrials::kOutside})};
+  return {Row("at-once", &S::at_once, "Trials side by side, which share the threads; 0: as many as there are threads",
+              {.range = kThreadCounts}),
+          Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
+              {.trials = InTrials::kOutside}),
+          Row("state", &S::state,
+              "Keep the search in this folder. The same command goes on from there after an interruption. Several at a "
+              "time, on all hosts that see the folder, share its trials",
+              {.trials = InTrials::kOutside, .decides_writing = true}),
+          Row("lease", &S::lease,
+              "Seconds without a sign of life after which trials of a process on another host are taken over",
+              {.range = NumberRange{.low = 1, .high = 86400},
+               .effect = [](const S& s) { return !s.state.empty(); },
+               .trials = InTrials::kOutside}),
+          Row("time-limit", &S::time_limit,
+              "End the search after this time (90s, 10m, 1h). Each stage has its share of the time, and trials that "
+              "had no turn are left out",
+              {.trials = InTrials::kOutside, .basic = "End the search after this time: 90s, 10m, 1h"}),
+          Row("ensemble", &S::ensemble,
+              "Write --model with up to this many networks of finished trials, chosen for their mean answer to the "
+              "validation rows; 0: no such model",
+              {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
+          Row("check-folds", &S::check_folds,
+              "Compare the best trial with the default, trial 1, on this many folds of all rows; 0: no comparison; "
+              "auto: 5 below 2,000 training rows, without --time-limit, --state and --ensemble",
+              {.range = kFoldCounts, .trials = InTrials::kOutside}),
+          Row("retrain", &S::retrain, "Train the best once more, on training and validation rows, and write --model",
+              {.trials = InTrials::kOutside})};
 }
 
 }  // namespace

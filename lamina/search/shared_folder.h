@@ -15,13 +15,13 @@
 
 namespace lamina {
 
-/// Each worker has a file that it changes every few seconds, its heartbeat; a part of the work is claimed by creating a
-/// file that names the worker, as a whole. Whoever wants a claimed part watches the owner's heartbeat: one that did not
-/// change for the lease, on the watcher's own steady clock, has died, and its claim is taken over: replaced by whoever
-/// holds the lock of its file. Claims of those that ended are forgotten when a worker comes or goes.
+/// Each worker has a file that it changes every few seconds, its heartbeat. A part of the work is claimed by creating,
+/// as a whole, a file that names the worker. Whoever wants a claimed part watches the owner's heartbeat. An owner whose
+/// heartbeat did not change for the lease, on the watcher's own steady clock, has died. Whoever holds the lock of its
+/// claim's file then replaces the claim. Claims of those that ended are forgotten when a worker comes or goes.
 /// Clocks of hosts are never compared. On the owner's machine a death shows at once (the heartbeat is locked), and a
 /// worker that ends removes its heartbeat. A claim saves work and is no lock: an owner that only slept may finish a
-/// part twice, so results are written once (WriteOnce) and the first one counts. Needs exclusive creation of files and
+/// part twice. So results are written once (WriteOnce), and the first one counts. Needs exclusive creation of files and
 /// hard links, which NFS has; without locks the next claim of a dead worker's part is a further file. With renames
 /// alone a part may be claimed, and done, twice. Thread-safe.
 class SharedFolder {

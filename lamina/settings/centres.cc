@@ -48,9 +48,9 @@ void RequireCentres(const TrainSettings& settings, const LayerSpec& first) {
     return;
   }
   if (!IsDistance(first.synapse)) {
-    RefuseSetting("centres", fmt::format("centres are of distances, and the first layer is {}", NeuronText(first)),
+    RefuseSetting("centres", fmt::format("centers are for distances, and the first layer is {}", NeuronText(first)),
                   settings.centres,
-                  "Give it a distance: --neuron l2-gaussian of elm, else --layers l2-gaussian:256,dot-softmax:10");
+                  "Give it a distance: --neuron l2-gaussian with elm, else --layers l2-gaussian:256,dot-softmax:10");
   }
   if (!settings.start_from.empty()) {
     RefuseSetting("centres", "the first layer starts as in the model of --start-from", settings.centres,

@@ -48,13 +48,13 @@ std::vector<Row> TableRows() {
       Row("drop", &S::drop, "Columns to leave out, by name or number",
           {.of_columns = true, .basic = "Columns to leave out"}),
       Row("use", &S::use,
-          "Columns to use although they look useless: the same value everywhere, identifiers, free text (others of "
-          "that kind are left out, which is said)",
+          "Columns to use although they look useless. Others of one value, identifiers and free text are left out, "
+          "with a note",
           {.of_columns = true}),
       Row("select", &S::select,
-          "Which columns of numbers are inputs: all; telling: those that tell of the target by themselves in the "
-          "training rows (F test, one false one in ten); auto: telling where there are more than twice as many of them "
-          "as training rows",
+          "Which number columns are inputs. all; telling: those that predict the target on their own in the training "
+          "rows (F test, one false one in ten); auto: telling where there are more than twice as many of them as "
+          "training rows",
           {.choices = &Names<kSelections>, .of_columns = true}),
       Row("task", &S::task, "auto, classification or regression; auto: by the values of the target",
           {.choices = &Names<kTasks>, .trials = kSame, .basic = "classification or regression; auto: by the target"})};
@@ -63,14 +63,15 @@ std::vector<Row> TableRows() {
 // How a file's text becomes cells.
 std::vector<Row> ReadingRows() {
   return {
-      Row("header", &S::header, "CSV: is the first line names? auto, yes or no",
+      Row("header", &S::header, "CSV: whether the first line holds the names: auto, yes or no",
           {.choices = &Names<kHeaders>, .reads_file = true}),
       Row("header-line", &S::header_line,
-          "CSV and books: the line (of a sheet: the row) that holds the names, from 1; 0: the first below titles",
+          "CSV and workbooks: the line (in a sheet: the row) that holds the names, counted from 1; 0: the first one "
+          "below titles",
           {.range = kNotNegative, .reads_file = true}),
       Row("around", &S::around,
-          "CSV and books: lines around the table, which are titles above it, units below the names, sums and notes at "
-          "the end: skip (which is said) or keep",
+          "CSV and workbooks: lines around the table, such as titles above it, units below the names, sums and "
+          "notes at the end: skip (with a note) or keep",
           {.choices = &Names<kArounds>, .reads_file = true}),
       Row("separator", &S::separator,
           "CSV: auto, comma, semicolon, tab, pipe, space (any number of them) or one character",
@@ -79,57 +80,56 @@ std::vector<Row> ReadingRows() {
           "CSV: how numbers are written: point (1,234.5), comma (1.234,5), or auto: as each column shows",
           {.choices = &Names<kDecimals>, .reads_file = true}),
       Row("date-order", &S::date_order,
-          "CSV: of dates whose year is not first: day-first (31/12/2024), month-first (12/31/2024), or auto: as each "
-          "column shows",
+          "CSV: order of the parts in dates that do not begin with the year: day-first (31/12/2024), month-first "
+          "(12/31/2024), or auto: as each column shows",
           {.choices = &Names<kDateOrders>, .reads_file = true}),
       Row("text-columns", &S::text_columns, "CSV: columns to read as text although they look like numbers",
           {.reads_file = true, .of_columns = true}),
       Row("missing-values", &S::missing_values,
-          "CSV: more cells that mean a missing value, such as -999; known are empty ones, NA, N/A, NULL, None, NaN, -, "
-          "--, ., ? and Excel's errors, in small and capital letters",
+          "CSV: more cells that mean a missing value, such as -999. Known are empty cells, NA, N/A, NULL, None, NaN, "
+          "-, --, ., ? and Excel's errors, in upper or lower case",
           {.reads_file = true}),
       Row("strict", &S::strict,
-          "CSV: a cell that is no number, in a column of numbers, is an error; else it is a missing value, which is "
-          "said",
+          "CSV: a cell that is no number, in a column of numbers, is an error. Otherwise it is a missing value, with a "
+          "note",
           {.reads_file = true}),
       Row("encoding", &S::encoding,
-          "CSV: of the text, as iconv names them; auto: UTF-8, UTF-16 by its mark, else windows-1252",
+          "CSV: encoding of the text, by its name in iconv; auto: UTF-8, UTF-16 by its mark, else windows-1252",
           {.reads_file = true}),
-      Row("sheet", &S::sheet, "A book (.xlsx, .ods): the sheet to read; default: the first that is not hidden",
+      Row("sheet", &S::sheet, "Workbook (.xlsx, .ods): the sheet to read; default: the first one that is not hidden",
           {.reads_file = true})};
 }
 
 std::vector<Row> GapRows() {
-  return {
-      Row("missing", &S::missing,
-          "Missing values of inputs: mean or median (of the training rows; the most frequent category of text; "
-          "counted), drop (the row) or error. Rows without a target are left out, but for error",
-          {.choices = &Names<kMissing>}),
-      Row("missing-indicator", &S::missing_indicator,
-          "One more input for every column that lacks values in training rows, 1 where the value is missing: yes, no, "
-          "or auto: where they are a hundredth of 500 rows or more",
-          {.choices = &Names<kHeaders>,
-           .effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
-           .effect_text = "Where missing values are filled in",
-           .was_switch = true}),
-      Row("unseen", &S::unseen,
-          "Categories that training did not see: zero (all zeros, counted; such classes count as wrong) or error",
-          {.choices = &Names<kUnseen>})};
+  return {Row("missing", &S::missing,
+              "Missing values of inputs. mean or median of the training rows fills them in (text: the most frequent "
+              "category), with a note; drop leaves the row out; error ends the run. Rows without a target are left "
+              "out, except with error",
+              {.choices = &Names<kMissing>}),
+          Row("missing-indicator", &S::missing_indicator,
+              "Adds an input for every column that lacks values in training rows: 1 where the value is missing. yes, "
+              "no, or auto: where at least 1 % of 500 training rows or more lack it",
+              {.choices = &Names<kHeaders>,
+               .effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
+               .effect_text = "Where missing values are filled in",
+               .was_switch = true}),
+          Row("unseen", &S::unseen,
+              "Categories that training did not see: zero (all zeros, counted; such classes count as wrong) or error",
+              {.choices = &Names<kUnseen>})};
 }
 
 // How many of the rows, and how many at once.
 std::vector<Row> SampleRows() {
-  return {
-      Row("samples", &S::samples, "Use only this many rows; 0: all",
-          {.range = kNotNegative, .trials = kSame, .of_columns = true}),
-      Row("random-samples", &S::random_samples, "Choose those rows at random instead of the first ones",
-          {.effect = [](const S& s) { return s.samples != 0; },
-           .effect_text = "For fewer samples than all",
-           .trials = kSame}),
-      Row("memory", &S::memory,
-          "Of encoded data (lamina data encode): resident memory for the run, like 300M. Rows that do not fit are read "
-          "in windows, and shuffled within them; empty: all at once",
-          {.trials = kOutside, .after_checkpoint = true})};
+  return {Row("samples", &S::samples, "Use only this many rows; 0: all",
+              {.range = kNotNegative, .trials = kSame, .of_columns = true}),
+          Row("random-samples", &S::random_samples, "Choose those rows at random instead of the first ones",
+              {.effect = [](const S& s) { return s.samples != 0; },
+               .effect_text = "For fewer samples than all",
+               .trials = kSame}),
+          Row("memory", &S::memory,
+              "Encoded data (lamina data encode): resident memory for the run, such as 300M. Rows that do not fit are "
+              "read in windows, and shuffled within them; empty: all at once",
+              {.trials = kOutside, .after_checkpoint = true})};
 }
 
 // Columns and classes that are computed.
@@ -150,86 +150,84 @@ std::vector<Row> DerivedRows() {
 }
 
 std::vector<Row> SplitRows() {
-  return {
-      Row("split", &S::split,
-          "Shares of training, validation and test rows, summing to 1; default: 5:1:0 where the test data is given "
-          "apart, 0.6,0.2,0.2 otherwise",
-          {.range = kShare,
-           .trials = kSame,
-           .of_columns = true,
-           .basic = "Shares of training, validation and test rows"}),
-      Row("stratify", &S::stratify, "Split every class by those shares",
-          {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
-      Row("split-by", &S::split_by,
-          "Split by this column instead of at random: numbers and dates in their order, the last ones are the test; "
-          "text with whole categories together. --method rfm leaves categories out as a whole, and answers ordered "
-          "rows "
-          "by earlier ones",
-          {.trials = kSame, .of_columns = true})};
+  return {Row("split", &S::split,
+              "Shares of training, validation and test rows, which sum to 1; default: 0.6,0.2,0.2, or 5:1:0 where test "
+              "data is given separately",
+              {.range = kShare,
+               .trials = kSame,
+               .of_columns = true,
+               .basic = "Shares of training, validation and test rows"}),
+          Row("stratify", &S::stratify, "Split each class by these shares",
+              {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
+          Row("split-by", &S::split_by,
+              "Split by this column instead of at random. Numbers and dates: in their order, the last rows are the "
+              "test. Text: whole categories stay together. --method rfm then leaves out whole categories, and answers "
+              "ordered rows by earlier ones",
+              {.trials = kSame, .of_columns = true})};
 }
 
 // How texts, dates and numbers become inputs.
 std::vector<Row> EncodingRows() {
-  return {
-      Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
-      Row("min-count", &S::min_count,
-          "One-hot categories of fewer training rows than this count as one, other, which unseen ones then are, too",
-          {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
-      Row("max-categories", &S::max_categories,
-          "One-hot inputs of one column: the most frequent categories have their own, all others count as one, other",
-          {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
-      Row("text", &S::text,
-          "Free text (a different one in more than every second row): leave-out, or hash: its words and pairs of "
-          "neighbouring words, hashed into --text-inputs inputs",
-          {.choices = &Names<kTextEncodings>}),
-      Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
-          {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
-      Row("dates", &S::dates,
-          "Date columns: days (since 1970-01-01, scaled), or calendar: beside them where in the year, the week and the "
-          "day it is, as sine and cosine, where the training rows cover such a period",
-          {.choices = &Names<kDateEncodings>}),
-      Row("numbers", &S::numbers,
-          "Number columns: scaled as --scale says, or ple: piecewise linear, an input a bin between quantiles of the "
-          "training rows (Gorishniy et al. 2022)",
-          {.choices = &Names<kNumberEncodings>}),
-      Row("bins", &S::bins, "Bins of a column, at most: as many as different values allow",
-          {.range = kBins,
-           .effect = [](const S& s) { return s.numbers == "ple"; },
-           .effect_text = "For --numbers ple"})};
+  return {Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
+          Row("min-count", &S::min_count,
+              "One-hot encoding: categories of fewer training rows than this share one input, other. Unseen categories "
+              "then count as other, too",
+              {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
+          Row("max-categories", &S::max_categories,
+              "One-hot encoding: inputs of one column. The most frequent categories have their own, all others share "
+              "one, other",
+              {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
+          Row("text", &S::text,
+              "Free text (different in more than every second row): leave-out, or hash: its words and pairs of "
+              "neighboring words, hashed into --text-inputs inputs",
+              {.choices = &Names<kTextEncodings>}),
+          Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
+              {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
+          Row("dates", &S::dates,
+              "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week and "
+              "the day, as sine and cosine, where the training rows cover such a period",
+              {.choices = &Names<kDateEncodings>}),
+          Row("numbers", &S::numbers,
+              "Number columns: scaled as --scale says, or ple: piecewise linear encoding, with an input for each bin "
+              "between quantiles of the training rows (Gorishniy et al. 2022)",
+              {.choices = &Names<kNumberEncodings>}),
+          Row("bins", &S::bins, "Most bins of a column; a column of few different values has fewer",
+              {.range = kBins,
+               .effect = [](const S& s) { return s.numbers == "ple"; },
+               .effect_text = "For --numbers ple"})};
 }
 
 std::vector<Row> ScaleRows() {
-  return {
-      Row("scale", &S::scale,
-          "Number columns: auto (images /255, others standardize), none, standardize, minmax, log (sign(x) "
-          "ln(1+|x|), standardized) or robust (less the median, over the span of the middle half of the rows, "
-          "smoothly kept between -3 and 3) or size (over the root of the mean square)",
-          {.choices = &Names<kScalings>}),
-      Row("target-scale", &S::target_scale,
-          "Regression targets: auto (standardize), none, standardize, minmax, log, robust (without limits) or size "
-          "(auto for losses of counts and amounts)",
-          {.choices = &Names<kScalings>, .effect = &MayBeNumbers, .shapes_loss = true}),
-      Row("target-values", &S::target_values,
-          "Classification targets: value of the other classes and of the true one; default 0,1, and -1,1 for tanh and "
-          "bipolar_sigmoid outputs",
-          {.range = kAnyNumber, .effect = &MayBeClasses, .shapes_loss = true})};
+  return {Row("scale", &S::scale,
+              "Number columns: auto (images: divided by 255, others: standardize), none, standardize, minmax, log "
+              "(sign(x) ln(1+|x|), standardized), robust (minus the median, divided by the span of the middle half of "
+              "the rows, smoothly kept between -3 and 3) or size (divided by the root of the mean square)",
+              {.choices = &Names<kScalings>}),
+          Row("target-scale", &S::target_scale,
+              "Regression targets: auto (standardize), none, standardize, minmax, log, robust (without limits) or size "
+              "(auto for losses of counts and amounts)",
+              {.choices = &Names<kScalings>, .effect = &MayBeNumbers, .shapes_loss = true}),
+          Row("target-values", &S::target_values,
+              "Classification targets: value of the other classes and of the true class; default: 0,1, and -1,1 for "
+              "tanh and bipolar_sigmoid outputs",
+              {.range = kAnyNumber, .effect = &MayBeClasses, .shapes_loss = true})};
 }
 
 // What rows and mistakes count.
 std::vector<Row> WeightRows() {
-  return {Row("class-weights", &S::class_weights, "balanced, or name=weight,...",
+  return {Row("class-weights", &S::class_weights, "Weights of the classes in the loss: balanced, or name=weight,...",
               {.effect = &MayBeClasses, .effect_text = "For classes", .of_columns = true}),
-          Row("weight-column", &S::weight_column, "Column with a weight per row", {.of_columns = true}),
+          Row("weight-column", &S::weight_column, "Column with a weight for each row", {.of_columns = true}),
           Row(kSoftTargetSetting, &S::soft_target,
-              "Columns of what a teacher says, which training rows learn in the place of their target: a probability "
-              "of each class (p_a,p_b for classes a and b), or a value",
+              "Columns of a teacher's answers, which training rows learn instead of their target: a probability for "
+              "each class (p_a,p_b for classes a and b), or a value",
               {.trials = kSame, .of_columns = true}),
           Row("baseline", &S::baseline,
-              "Regression: the naive guess that the test is compared with, a column (yesterday's price) or a number",
+              "Regression: the naive guess that the test is compared with: a column (yesterday's price) or a number",
               {.effect = &MayBeNumbers, .trials = kSame, .of_columns = true}),
           Row("cost-matrix", &S::cost_matrix,
-              "Classification: what each mistake costs on the test rows, a CSV file (a class and its costs a line, the "
-              "header names the predicted classes) or kddcup99",
+              "Classification: what each mistake costs on the test rows. A CSV file (a line for each class with its "
+              "costs, the header names the predicted classes) or kddcup99",
               {.effect = &MayBeClasses,
                .trials = kSame,
                .after_checkpoint = true,

@@ -69,7 +69,7 @@ void ValidateEffort(const TrainSettings& settings) {
   for (const std::string_view name : kOfBest) {
     const std::string text = SettingText(settings, name);
     if (effort != Effort::kBest && text != SettingText(defaults, name)) {
-      RefuseSetting(name, fmt::format("--{} is of --effort best, and the effort is {}", name, settings.effort), text,
+      RefuseSetting(name, fmt::format("--{} is for --effort best, and the effort is {}", name, settings.effort), text,
                     "Give --effort best, or leave it out.");
     }
   }

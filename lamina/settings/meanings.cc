@@ -31,7 +31,7 @@ E Choose(std::string_view flag, const std::string& text, const Named<E> (&choice
 void RequireProbabilities(const TrainSettings& settings, const Loss& loss, int64_t classes) {
   if (classes == 0 && settings.target_scale != "none" && settings.target_scale != "minmax") {
     RefuseSetting("target-scale",
-                  fmt::format("{} needs targets from 0 to 1, and standardised ones are not", loss.name()), "",
+                  fmt::format("{} needs targets from 0 to 1, and standardized ones are not", loss.name()), "",
                   "Use --target-scale minmax (or none, for probabilities), or --loss mse.");
   }
   if (classes == 0 || settings.target_values.size() != 2) {
@@ -61,7 +61,7 @@ void RequireTargets(const TrainSettings& settings, const Loss& loss, int64_t cla
     return;
   }
   if (classes > 0 && (HasLogLink(loss) || !loss.levels().empty())) {
-    RefuseSetting("loss", fmt::format("{} is of numbers to predict, and the target is classes", loss.name()), "",
+    RefuseSetting("loss", fmt::format("{} is for numbers to predict, and the targets are classes", loss.name()), "",
                   "Use --task regression, or --loss cross_entropy.");
   }
   if (HasLogLink(loss) && settings.target_scale != "auto" && settings.target_scale != "none" &&
@@ -299,7 +299,7 @@ std::vector<LayerSpec> LayersFrom(const ResolvedSettings& resolved, const Output
     width = neurons;
   }
   if (settings.residual && std::ranges::none_of(layers, [](const LayerSpec& layer) { return layer.residual > 0; })) {
-    RefuseSetting("residual", "--residual is of hidden layers that are as wide as the one before, and there is none",
+    RefuseSetting("residual", "--residual needs a hidden layer that is as wide as the one before, and there is none",
                   FieldText(&settings.hidden), "Give for example --hidden 64,64,64.");
   }
   layers.push_back({width, outputs, Synapse::kDot, plan.activation, settings.bias});

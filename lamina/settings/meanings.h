@@ -47,9 +47,9 @@ Initialization InitializationFrom(const ResolvedSettings& settings, std::span<co
 Activation ActivationFrom(const TrainSettings& settings, const std::string& text, std::span<const Activation> custom);
 /// "auto" as exact: what it is can be told by FastestPrecision() only.
 Precision PrecisionFrom(const TrainSettings& settings);
-/// What --precision auto is for a network on this machine: for classes of bf16 (whose accuracy it keeps; see
-/// docs/decisions/0020-precision-auto.md) and fast the first that the backend computes some layer faster with than
-/// exact, for numbers bf16x3 where it is.
+/// What --precision auto is for a network on this machine: the first candidate with which the backend computes some
+/// layer faster than with exact. For classes these are bf16, which keeps their accuracy
+/// (docs/decisions/0020-precision-auto.md), and fast; for numbers bf16x3.
 std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes, bool whole);
 
 /// By their names in settings. Throw Error(kInvalidArgument) naming the flag.

@@ -27,9 +27,9 @@ std::vector<Setting<TrainSettings>> QualityRows() {
   constexpr InTrials kSame = InTrials::kSame;
   return {
       Row("folds", &S::folds,
-          "Cross-validation: so many models, each tested on a part of the rows that it has not seen, every row once. "
-          "Classes are spread evenly; with --split-by a text column's rows stay together, numbers and dates are tested "
-          "by what was trained before them. --model then trains on all rows; 0: none",
+          "Cross-validation: this many models, each tested on a part of the rows that it has not seen, so that every "
+          "row is tested once. Classes are spread evenly. With --split-by, rows of the same text stay together, and "
+          "numbers and dates are tested by models of earlier rows. --model then trains on all rows; 0: none",
           {.range = kFoldCounts,
            .trials = kSame,
            .of_columns = true,
@@ -37,24 +37,24 @@ std::vector<Setting<TrainSettings>> QualityRows() {
       Row("fold", &S::fold, "--folds: train only this one, from 1, and test its rows; 0: all",
           {.range = kNotNegative, .effect = &HasFolds, .trials = kSame, .of_columns = true}),
       Row("bag", &S::bag,
-          "--folds: --model keeps the folds' networks, whose mean answers, instead of one trained on all rows; all of "
-          "them see columns as encoded by all rows",
+          "--folds: --model keeps the networks of the folds, and answers with their mean, instead of one network "
+          "trained on all rows. All of them see columns as encoded by all rows",
           {.effect = &HasFolds, .trials = kSame}),
       Row("group", &S::group,
           "Rows with the same value in this column stay together: in folds, in the split, and where --method rfm "
-          "leaves "
-          "rows out; the column itself is no input",
+          "leaves rows out. The column itself is no input",
           {.trials = kSame, .of_columns = true}),
       Row("out-of-fold", &S::out_of_fold,
-          "--folds: write the answer to every row by the model that has not seen it to this file, as CSV",
+          "--folds: write out-of-fold answers to this file, as CSV: for every row, the answer of the model that has "
+          "not seen it",
           {.effect = &HasFolds, .trials = InTrials::kOutside, .writes = true}),
       Row("metrics", &S::metrics,
-          fmt::format("What the test rows and folds are measured with, all or some of {}; pinball:0.9 is of a "
-                      "quantile; of a model of quantiles pinball is of each answer's own",
+          fmt::format("Metrics of the test rows and folds: all, or some of {}. pinball:0.9 is for the quantile 0.9; in "
+                      "a model of quantiles, pinball takes each answer's own level",
                       fmt::join(MetricNames(), ", ")),
           {.trials = kSame, .after_checkpoint = true, .of_columns = true}),
       Row("monitor", &S::monitor,
-          "What tells the best epoch, for --keep, --patience and the schedule plateau: loss, or a metric of the "
+          "What decides the best epoch, for --keep, --patience and the schedule plateau: loss, or a metric of the "
           "validation rows; auto: by the recipe (plain: loss)",
           {.choices = &MonitorNames, .more_choices = true, .trials = kSame}),
       Row("calibrate", &S::calibrate,
@@ -62,8 +62,8 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           "how often they are right; --label-smoothing above 0 does it by itself",
           {.effect = [](const S& s) { return s.task != "regression"; }, .trials = kSame, .after_checkpoint = true}),
       Row("intervals", &S::intervals,
-          "Regression: keep the distance to the answer within which this share of the true values lies (of the "
-          "validation rows, of all with --folds), for predict --intervals; 0.9 for example",
+          "Regression: keep the distance from the answer within which this share of the true values lies (of the "
+          "validation rows, of all with --folds), for predict --intervals; for example 0.9",
           {.range = kShareInside,
            .effect = [](const S& s) { return s.task != "classification"; },
            .trials = kSame,

@@ -51,38 +51,38 @@ constexpr std::string_view kBipolarText =
     "activation: bipolar_sigmoid(gain=2,threshold=0)";
 
 std::vector<Row> LayerRows() {
-  return {
-      Row("recipe", &S::recipe,
-          "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
-          "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-          "tables, plain for images and with what tabular cannot do (it is said): lbfgs, shards, layers of distances",
-          {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better; auto"}),
-      Row("hidden", &S::hidden,
-          "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
-          {.range = kNotNegative,
-           .effect = [](const S& s) { return s.layers.empty(); },
-           .basic = "Neurons of the hidden layers, such as 64,32"}),
-      Row("activation", &S::activation,
-          "Of the hidden layers, with parameters where the defaults will not do: " + ActivationHelp() +
-              "; auto: by the recipe (plain: relu)",
-          {.choices = &AutoAnd<&ActivationNames>, .more_choices = true, .effect = &OutputIsOpen}),
-      Row("output-activation", &S::output_activation,
-          "Of the output layer; auto: what the loss asks for (mse: the hidden layers' for classes, identity for "
-          "values)",
-          {.choices = &AutoAnd<&ActivationNames>,
-           .more_choices = true,
-           .effect = &OutputIsOpen,
-           .effect_text = "Where --layers does not say the output layer"}),
-      Row("layers", &S::layers,
-          "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances l1, "
-          "l2, l2sq with activations such as triangle(radius=12), -radius behind it trains a radius for every neuron; "
-          "rbf is l1-triangle, mul is dot-tanh; a first layer of distances starts at training rows, without a radius "
-          "it takes one from their distances; auto as the last layer: the output layer that the target needs"),
-      Row("bias", &S::bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)"),
-      Row("gain", &S::gain, "Gain of bipolar_sigmoid (2018 paper)",
-          {.range = kNotZero, .effect = &HasBipolar, .effect_text = kBipolarText}),
-      Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
-          {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText})};
+  return {Row("recipe", &S::recipe,
+              "What the open settings (auto) of network and training become. plain: one layer, quick. tabular: three "
+              "layers trained as RealMLP-TD-S, better on tables, but slower. auto: tabular for tables, plain for "
+              "images and, with a note, for what tabular cannot do: lbfgs, shards, layers of distances",
+              {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better; auto"}),
+          Row("hidden", &S::hidden,
+              "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
+              {.range = kNotNegative,
+               .effect = [](const S& s) { return s.layers.empty(); },
+               .basic = "Neurons of the hidden layers, such as 64,32"}),
+          Row("activation", &S::activation,
+              "Activation of the hidden layers, with parameters where the defaults do not fit: " + ActivationHelp() +
+                  "; auto: by the recipe (plain: relu)",
+              {.choices = &AutoAnd<&ActivationNames>, .more_choices = true, .effect = &OutputIsOpen}),
+          Row("output-activation", &S::output_activation,
+              "Activation of the output layer; auto: what the loss needs (mse: that of the hidden layers for classes, "
+              "identity for values)",
+              {.choices = &AutoAnd<&ActivationNames>,
+               .more_choices = true,
+               .effect = &OutputIsOpen,
+               .effect_text = "Where --layers does not say the output layer"}),
+          Row("layers", &S::layers,
+              "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances "
+              "l1, l2, l2sq with activations such as triangle(radius=12). -radius at the end trains a radius for every "
+              "neuron. rbf is l1-triangle, mul is dot-tanh. A first layer of distances starts at training rows, and "
+              "takes its radius from their distances if none is given. auto as the last layer: the output layer that "
+              "the target needs"),
+          Row("bias", &S::bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)"),
+          Row("gain", &S::gain, "Gain of bipolar_sigmoid (2018 paper)",
+              {.range = kNotZero, .effect = &HasBipolar, .effect_text = kBipolarText}),
+          Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
+              {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText})};
 }
 
 // What the weights start as, and what is built around the layers.
@@ -93,88 +93,85 @@ std::vector<Row> StartRows() {
           "deviation 1 / sqrt(inputs), biases 1); auto: ntk with --parametrization ntk, he_uniform for the relu family "
           "in networks of more than three layers, else glorot_uniform",
           {.choices = &AutoAnd<&InitializationNames>}),
-      Row("zero-last", &S::zero_last, "The output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
+      Row("zero-last", &S::zero_last,
+          "Whether the output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
           {.choices = &Names<kHeaders>}),
       Row("residual", &S::residual,
           "Hidden layers with as many neurons as the layer before add their input to their output; longer blocks are "
           "written --layers \"residual(dot-relu:64,dot-identity:64),auto\"",
           {}),
       Row("members", &S::members,
-          "That many networks in one that share the hidden layers (TabM-mini): each has factors for the inputs and an "
-          "output layer of its own, answers are their mean; 1: one network",
+          "Networks in one that share the hidden layers (TabM-mini). Each has its own factors for the inputs and its "
+          "own output layer, and their mean is the answer; 1: one network",
           {.range = NumberRange{.low = 1, .high = 4096}}),
       Row("parametrization", &S::parametrization,
-          "standard, or ntk: dot layers learn at the rate divided by sqrt(inputs), from weights of --init ntk; auto: "
-          "by "
-          "the recipe (plain: standard)",
+          "standard, or ntk: dot layers learn with the learning rate divided by sqrt(inputs), from weights of --init "
+          "ntk; auto: by the recipe (plain: standard)",
           {.choices = &AutoAnd<&ParametrizationNames>})};
 }
 
 // What inputs become before the hidden layers.
 std::vector<Row> EmbeddingRows() {
-  return {
-      Row("number-embedding", &S::number_embedding,
-          "Inputs that are numbers, before the hidden layers: none; pbld: each beside --embedding-size numbers, which "
-          "trained sine waves of it are mixed to; auto: by the recipe (none)",
-          {.choices = &AutoAnd<&NumberEmbeddingNames>}),
-      Row("waves", &S::waves, "Waves of a number", {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
-      Row("wave-scale", &S::wave_scale,
-          "Frequencies of the waves at the start, in turns per unit of the encoded number: the standard deviation",
-          {.range = kPositive, .effect = &HasWaves, .logarithmic = true}),
-      Row("embedding-size", &S::embedding_size, "Numbers that the waves of a number are mixed to",
-          {.range = NumberRange{.low = 1, .high = 1024},
-           .effect = &HasWaves,
-           .effect_text = "For --number-embedding pbld"}),
-      Row("category-embedding", &S::category_embedding,
-          "One-hot columns of more categories than this become so many trained numbers before the hidden layers; 0: "
-          "none; auto: by the recipe (plain: 0)",
-          {.range = NumberRange{.low = 0, .high = 1024}}),
-      Row("front-scale", &S::front_scale,
-          "A factor is trained for every input, at this times the learning rate, and multiplied into the weights of "
-          "the "
-          "first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0)",
-          {.range = StepRange("front-scale")})};
+  return {Row("number-embedding", &S::number_embedding,
+              "Embedding of number inputs before the hidden layers: none, or pbld: beside each number stand "
+              "--embedding-size numbers, mixed from trained sine waves of it; auto: by the recipe (none)",
+              {.choices = &AutoAnd<&NumberEmbeddingNames>}),
+          Row("waves", &S::waves, "Sine waves of each number",
+              {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
+          Row("wave-scale", &S::wave_scale,
+              "Standard deviation of the waves' frequencies at the start, in turns per unit of the encoded number",
+              {.range = kPositive, .effect = &HasWaves, .logarithmic = true}),
+          Row("embedding-size", &S::embedding_size, "Numbers into which the waves of a number are mixed",
+              {.range = NumberRange{.low = 1, .high = 1024},
+               .effect = &HasWaves,
+               .effect_text = "For --number-embedding pbld"}),
+          Row("category-embedding", &S::category_embedding,
+              "Embedding of one-hot columns with more categories than this: as many trained numbers, before the hidden "
+              "layers; 0: none; auto: by the recipe (plain: 0)",
+              {.range = NumberRange{.low = 0, .high = 1024}}),
+          Row("front-scale", &S::front_scale,
+              "Trains a factor for every input, at this times the learning rate, and multiplies it into the weights of "
+              "the first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0)",
+              {.range = StepRange("front-scale")})};
 }
 
 std::vector<Row> NumberRows() {
-  return {
-      Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
-      Row("precision", &S::precision,
-          "Of the operands of products while training: exact; bf16 (backends cpu and cuda, dot layers in f32): faster "
-          "where the processor multiplies such, with parameters and sums still in f32; fast: TF32 on backend cuda, two "
-          "bf16 a number on AMX tiles, exact elsewhere; bf16x3: three bf16 a number on AMX tiles, as good as exact for "
-          "finite numbers, and exact elsewhere; auto: what is faster here, for classes bf16, else fast, for numbers "
-          "bf16x3",
-          {.choices = &AutoAnd<&Names<kPrecisions>>, .after_checkpoint = true})};
+  return {Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
+          Row("precision", &S::precision,
+              "Precision of the operands of products while training. exact. bf16 (backends cpu and cuda, dot layers in "
+              "f32): faster where the processor multiplies bf16, with parameters and sums still in f32. fast: TF32 on "
+              "backend cuda, two bf16 per number on AMX tiles, exact elsewhere. bf16x3: three bf16 per number on AMX "
+              "tiles, as good as exact for finite numbers, exact elsewhere. auto: what is faster here, for classes "
+              "bf16 or else fast, for numbers bf16x3",
+              {.choices = &AutoAnd<&Names<kPrecisions>>, .after_checkpoint = true})};
 }
 
 std::vector<Row> MachineRows() {
   constexpr InTrials kOutside = InTrials::kOutside;
-  return {
-      Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames, .after_checkpoint = true}),
-      Row("threads", &S::threads, "Threads to use; 0: all cores",
-          {.range = kThreadCounts, .trials = kOutside, .after_checkpoint = true}),
-      Row("model", &S::model, "Write the trained model to this file",
-          {.trials = kOutside,
-           .after_checkpoint = true,
-           .writes = true,
-           .basic = "Write the trained model to this file"}),
-      Row("overwrite", &S::overwrite,
-          "Replace the file of --model where it holds a model of other data or of another target (one of the same is "
-          "always replaced), and that of --checkpoint where it is no checkpoint",
-          {.trials = kOutside, .after_checkpoint = true, .decides_writing = true}),
-      Row("history", &S::history, "Write the history to this file as CSV",
-          {.trials = kOutside, .after_checkpoint = true, .writes = true}),
-      Row("history-json", &S::history_json, "Write the history to this file as JSON",
-          {.trials = kOutside, .after_checkpoint = true, .writes = true}),
-      Row("checkpoint", &S::checkpoint,
-          "Keep a checkpoint in this file, written at Ctrl-C and as --checkpoint-epochs says",
-          {.trials = kOutside, .after_checkpoint = true, .writes = true}),
-      Row("checkpoint-epochs", &S::checkpoint_epochs, "Epochs from one checkpoint to the next; 0: only at Ctrl-C",
-          {.range = TrainRanges::checkpoint_epochs,
-           .effect = [](const S& s) { return !CheckpointPathOf(s).empty(); },
-           .trials = kOutside,
-           .after_checkpoint = true})};
+  return {Row("backend", &S::backend, BackendNamesText(), {.choices = &BackendNames, .after_checkpoint = true}),
+          Row("threads", &S::threads, "Threads to use; 0: all cores",
+              {.range = kThreadCounts, .trials = kOutside, .after_checkpoint = true}),
+          Row("model", &S::model, "Write the trained model to this file",
+              {.trials = kOutside,
+               .after_checkpoint = true,
+               .writes = true,
+               .basic = "Write the trained model to this file"}),
+          Row("overwrite", &S::overwrite,
+              "Replace the file of --model even if it holds a model of other data or of another target (one of the "
+              "same is always replaced), and that of --checkpoint even if it is no checkpoint",
+              {.trials = kOutside, .after_checkpoint = true, .decides_writing = true}),
+          Row("history", &S::history, "Write the history to this file as CSV",
+              {.trials = kOutside, .after_checkpoint = true, .writes = true}),
+          Row("history-json", &S::history_json, "Write the history to this file as JSON",
+              {.trials = kOutside, .after_checkpoint = true, .writes = true}),
+          Row("checkpoint", &S::checkpoint,
+              "Keep a checkpoint in this file, written at Ctrl-C and as --checkpoint-epochs says",
+              {.trials = kOutside, .after_checkpoint = true, .writes = true}),
+          Row("checkpoint-epochs", &S::checkpoint_epochs, "Epochs from one checkpoint to the next; 0: only at Ctrl-C",
+              {.range = TrainRanges::checkpoint_epochs,
+               .effect = [](const S& s) { return !CheckpointPathOf(s).empty(); },
+               .trials = kOutside,
+               .after_checkpoint = true})};
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ std::vector<std::string> OptimizerNames() {
 }
 
 std::string UpdateHelp() {
-  return fmt::format("{}; lbfgs takes all rows a step, for small data", fmt::join(OptimizerNames(), ", "));
+  return fmt::format("{}; lbfgs takes all rows in each step, for small data", fmt::join(OptimizerNames(), ", "));
 }
 
 bool StepsByRule(const S& s) { return s.optimizer != kLbfgs; }
@@ -107,25 +107,25 @@ std::vector<Row> LossRows() {
       Row("loss", &S::loss, LossHelp() + "; auto: cross_entropy for classes, else mse",
           {.choices = &AutoAnd<&LossNames>, .more_choices = true, .shapes_loss = true}),
       Row("quantiles", &S::quantiles,
-          "Levels of --loss quantile, ascending, each an answer (at most 7), for example 0.1,0.5,0.9",
+          "Levels of --loss quantile, in ascending order, with an answer for each (at most 7), for example 0.1,0.5,0.9",
           {.range = NumberRange{.low = 0, .high = 1, .above_low = true, .below_high = true},
            .effect = [](const S& s) { return s.loss == formulas::Quantile::kName; },
            .effect_text = "For --loss quantile",
            .shapes_loss = true}),
       Row("label-smoothing", &S::label_smoothing,
           "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
-          "recipe (plain: 0). Above 0 probabilities are calibrated, as by --calibrate, where rows validate",
+          "recipe (plain: 0). Above 0, probabilities are calibrated, as by --calibrate, if there are validation rows",
           {.range = StepRange("label-smoothing"), .effect = &MayBeClasses, .after_checkpoint = true}),
-      Row("dropout", &S::dropout, "This share of the hidden layers' outputs is left out of a training step, at random",
+      Row("dropout", &S::dropout, "Share of the hidden layers' outputs that is left out of a training step, at random",
           {.range = StepRange("dropout"), .after_checkpoint = true}),
       Row("mixup", &S::mixup,
-          "The rows of a training step are mixed with one another, inputs and targets, in shares by Beta(a, a) of this "
-          "a; 0: not",
+          "Mixes the rows of a training step with one another, inputs and targets, in shares drawn from Beta(a, a) "
+          "with this a; 0: no mixup",
           {.range = StepRange("mixup"), .after_checkpoint = true}),
       Row("normalization", &S::normalization,
-          "Of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum less its mean over the "
-          "batch, over its standard deviation there, times a trained factor. The model keeps them folded into the "
-          "weights",
+          "Normalization of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum minus "
+          "its mean over the batch, divided by its standard deviation there, times a trained factor. The model keeps "
+          "them folded into the weights",
           {.choices = &NormalizationNames})};
 }
 
@@ -152,8 +152,8 @@ std::vector<Row> UpdateRows() {
            .effect = [](const S& s) { return Reads(s, "momentum"); },
            .after_checkpoint = true}),
       Row("weight-decay", &S::weight_decay,
-          "The 2018 paper's regularisation factor; auto: by the number of training rows (0.001, less for more than "
-          "5,000) where --epochs is auto, else 0",
+          "Weight decay, the 2018 paper's regularization factor; auto: by the number of training rows (0.001, less for "
+          "more than 5,000) where --epochs is auto, else 0",
           {.range = TrainRanges::weight_decay, .after_checkpoint = true, .logarithmic = true}),
       Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
           {.range = TrainRanges::beta1,
@@ -169,7 +169,8 @@ std::vector<Row> UpdateRows() {
            .after_checkpoint = true,
            .logarithmic = true}),
       Row("clip-norm", &S::clip_norm,
-          "Largest L2 norm of the gradient of a step, all parameters together: longer ones are shortened; 0: any",
+          "Largest L2 norm of the gradient of a step, over all parameters together; longer ones are shortened; 0: no "
+          "limit",
           {.range = StepRange("clip-norm"), .after_checkpoint = true, .logarithmic = true})};
 }
 
@@ -177,21 +178,21 @@ std::vector<Row> StepRows() {
   return {
       Row("epochs", &S::epochs, "Passes over the training rows; auto: by their number, more for fewer rows (10 to 500)",
           {.range = TrainRanges::epochs, .after_checkpoint = true, .basic = "Passes over the training rows"}),
-      Row("batch", &S::batch, "Samples a step; auto: by the number of training rows (16 to 128)",
+      Row("batch", &S::batch, "Rows in a step; auto: by the number of training rows (16 to 128)",
           {.range = TrainRanges::batch,
            .effect = &StepsByRule,
            .effect_text = "Not for lbfgs, whose steps take all rows",
            .after_checkpoint = true}),
       Row("shards", &S::shards,
-          "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, from any number "
-          "of MPI ranks up to it; 0: 8 with ranks, else the batch in one piece",
+          "Parts of a batch whose gradients are summed in a fixed order. The model is then the same, to the bit, for "
+          "any number of MPI ranks up to this; 0: 8 with ranks, else the batch in one piece",
           {.range = TrainRanges::shards}),
       Row("shard-data", &S::shard_data,
-          "The shards own the training rows: each epoch shuffles within shards, and an MPI rank keeps the rows of its "
-          "shards alone. The same model, to the bit, from any number of ranks; without it every rank has all rows"),
+          "The shards own the training rows: each epoch shuffles within shards, and an MPI rank keeps only the rows of "
+          "its shards. The model is the same, to the bit, for any number of ranks. Without it every rank has all rows"),
       Row("gradients", &S::gradients,
-          "Between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then depends on the "
-          "number of ranks",
+          "How gradients are sent between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The "
+          "model then depends on the number of ranks",
           {.choices = &Names<kGradients>, .after_checkpoint = true})};
 }
 
@@ -203,7 +204,7 @@ std::vector<Row> ScheduleRows() {
           "before), flat_cos (half, then a cosine to 0), one_cycle (up, and down to 0); auto: by the recipe (plain: "
           "constant)",
           {.choices = &AutoAnd<&ScheduleKindNames>, .after_checkpoint = true}),
-      Row("warmup", &S::warmup, "The share of all steps over which the learning rate rises from 0",
+      Row("warmup", &S::warmup, "Share of all steps over which the learning rate rises from 0",
           {.range = TrainRanges::warmup, .after_checkpoint = true}),
       Row("schedule-factor", &S::schedule_factor, "step, plateau: multiplier; cosine: final share",
           {.range = TrainRanges::schedule_factor,
@@ -231,13 +232,13 @@ std::vector<Row> ScheduleRows() {
 std::vector<Row> EndRows() {
   return {
       Row("patience", &S::patience,
-          "Stop after this many epochs without a better --monitor of the validation rows; 0: never; auto: a fifth of "
-          "the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
+          "Early stopping: stop after this many epochs without a better --monitor of the validation rows; 0: never; "
+          "auto: a fifth of the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
           {.range = TrainRanges::patience, .after_checkpoint = true}),
       Row("patience-waves", &S::patience_waves,
-          "Stop where a wave of the schedule ends and so many waves brought no better --monitor of the validation "
-          "rows; "
-          "0: never; auto: by the recipe (plain: 0; tabular: 1 where --epochs is auto and there are validation rows)",
+          "Early stopping: stop where a wave of the schedule ends, if this many waves brought no better --monitor of "
+          "the validation rows; 0: never; auto: by the recipe (plain: 0; tabular: 1 where --epochs is auto and there "
+          "are validation rows)",
           {.range = TrainRanges::patience_waves,
            .effect =
                [](const S& s) {
@@ -245,20 +246,20 @@ std::vector<Row> EndRows() {
                },
            .effect_text = "For the schedule coslog4",
            .after_checkpoint = true}),
-      Row("min-improvement", &S::min_improvement, "What counts as a better loss",
+      Row("min-improvement", &S::min_improvement, "How much lower a loss must be to count as better",
           {.range = TrainRanges::min_improvement, .after_checkpoint = true, .logarithmic = true}),
       Row("keep", &S::keep,
-          "Weights kept at the end: best (the epoch with the best --monitor of the validation rows), last, last_best "
-          "(of equally good epochs the last one), best_wave (of the epochs where a wave of the schedule coslog4 ends), "
-          "or auto: best where there are validation rows",
+          "Which weights are kept at the end: best (of the epoch with the best --monitor of the validation rows), "
+          "last, last_best (of equally good epochs the last one), best_wave (the best of the epochs where a wave of "
+          "the schedule coslog4 ends), or auto: best where there are validation rows",
           {.choices = &KeepNames, .after_checkpoint = true}),
       Row("quantize-aware", &S::quantize_aware,
-          "Then so many epochs more, on what the network computes in 8-bit integers (export --c --int8), so that these "
-          "lose nothing: at a tenth of the learning rate, falling to 0. The model keeps the scales that it was trained "
-          "for; 0: none",
+          "Epochs to add on what the network computes in 8-bit integers (export --c --int8), so that these lose "
+          "nothing: at a tenth of the learning rate, falling to 0. The model keeps the scales that it was trained for; "
+          "0: none",
           {.range = TrainRanges::quantize_aware, .effect = &LearnsByGradient, .after_checkpoint = true}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
-      Row("seed", &S::seed, "Of the weights, the split and the order of rows",
+      Row("seed", &S::seed, "Seed of the weights, the split and the order of rows",
           {.basic = "Another one draws other rows and weights"})};
 }
 

@@ -55,7 +55,7 @@ void ValidateFolds(const TrainSettings& settings) {
                   FieldText(&settings.split), "Give two shares and 0, such as 0.8,0.2,0.");
   }
   if (!settings.checkpoint.empty() && settings.fold == 0) {
-    RefuseSetting("checkpoint", "--folds is several runs, and a checkpoint is of one", settings.checkpoint,
+    RefuseSetting("checkpoint", "--folds is several runs, and a checkpoint is for one", settings.checkpoint,
                   "Leave --checkpoint out, or train one fold (--fold 1).");
   }
   if (settings.bag && settings.fold > 0) {
@@ -66,7 +66,7 @@ void ValidateFolds(const TrainSettings& settings) {
                   settings.out_of_fold, "Leave one of them out.");
   }
   if (!settings.start_from.empty()) {
-    RefuseSetting("folds", "--start-from may know the rows that --folds would test it on", "",
+    RefuseSetting("folds", "the model of --start-from may know the rows that --folds tests it on", "",
                   "Leave one of them out.");
   }
 }
@@ -88,7 +88,7 @@ void ValidateLbfgs(const ResolvedSettings& settings) {
       {"schedule", whole.schedule != ScheduleKindName(ScheduleKind::kConstant)}};
   for (const auto& [name, given] : others) {
     if (given) {
-      refuse(name, fmt::format("--{} is of steps on parts of the rows, and lbfgs takes all at once", name));
+      refuse(name, fmt::format("--{} is for steps on parts of the rows, and lbfgs takes all at once", name));
     }
   }
   const LayerSpec any{1, 1, Synapse::kDot, Activation(), true};
@@ -113,7 +113,7 @@ void ValidateQuantizeAware(const TrainSettings& settings) {
     RefuseSetting("quantize-aware", std::move(message), fmt::format("{}", settings.quantize_aware), remedy);
   };
   if (settings.bag || EffortFrom(settings) == Effort::kBest) {
-    refuse("--quantize-aware is of one network, and 8-bit integers cannot do ensembles",
+    refuse("--quantize-aware is for one network, and 8-bit integers cannot do ensembles",
            "Leave it out, or --bag and --effort best.");
   }
   if (!settings.memory.empty() || settings.shard_data) {
@@ -123,7 +123,7 @@ void ValidateQuantizeAware(const TrainSettings& settings) {
 
 void ValidateNormalization(const TrainSettings& settings) {
   if (ParseNormalization(settings.normalization) != Normalization::kNone && settings.members > 1) {
-    RefuseSetting("normalization", "members share their hidden layers, which have no batch of one kind to normalise by",
+    RefuseSetting("normalization", "members share their hidden layers, which have no batch of one kind to normalize by",
                   settings.normalization, "Leave --normalization or --members out.");
   }
 }

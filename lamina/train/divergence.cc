@@ -15,9 +15,9 @@ void ThrowDiverged(const char* which, double value, StepPlace place, const Updat
       ErrorCode::kDiverged,
       fmt::format("training diverged: {} became {} in epoch {}, step {} of {}", which,
                   std::isnan(value) ? "NaN" : "infinite", place.epoch, place.step, place.steps),
-      {.remedy = fmt::format("Try a smaller learning rate ({:g} instead of {:g}), standardised inputs and "
-                             "targets, or less momentum.",
-                             std::min(rule.learning_rate / 10, DefaultLearningRate(rule.kind)), rule.learning_rate)});
+      {.remedy = fmt::format(
+           "Try a smaller learning rate ({:g} instead of {:g}), standardized inputs and targets, or less momentum.",
+           std::min(rule.learning_rate / 10, DefaultLearningRate(rule.kind)), rule.learning_rate)});
 }
 
 std::optional<double> FirstNotFinite(const AlignedBuffer& numbers, DType dtype) {

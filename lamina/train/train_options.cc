@@ -51,9 +51,9 @@ void TrainOptions::Validate() const {
   Ranges::min_improvement.Require("min_improvement", min_improvement);
   Ranges::checkpoint_epochs.Require("checkpoint_epochs", static_cast<double>(checkpoint_epochs));
   if (step.normalization == Normalization::kBatch && batch < 2) {
-    throw Error(ErrorCode::kInvalidArgument, "batch must be at least 2 where layers are normalised by it",
+    throw Error(ErrorCode::kInvalidArgument, "batch must be at least 2 where layers are normalized by it",
                 {.value = fmt::format("{}", batch),
-                 .remedy = "Give a larger batch, or use no normalisation.",
+                 .remedy = "Give a larger batch, or use no normalization.",
                  .setting = "batch"});
   }
 }

@@ -58,17 +58,17 @@ class _NoveltyClassifier(_DirectClassifier):
     _parameters = {
         "radius": or_auto(
             real(0, closed="neither"),
-            'Of all centres, in scaled units (of squared distances, if those are the metric); "auto" searches for '
-            'the one that answers every fifth row best.',
+            'Radius of all centers, in scaled units (of squared distances, if those are the metric); "auto" searches '
+            'for the one that answers every fifth row best.',
         ),
         "overlap": or_auto(
             real(0, most=4096, closed="right"),
-            'More gives more centres; "auto": 1, or what is found with a radius that is searched for.',
+            'More gives more centers; "auto": 1, or what is found with a radius that is searched for.',
         ),
         "metric": choice(*METRICS),
         "kernel": KERNEL,
         "learning_rate": real(
-            0, "Of the tuning of the output weights by online least mean squares; 0: they stay votes."
+            0, "For the tuning of the output weights by online least mean squares; 0: they stay votes."
         ),
         "epochs": whole(1, "Passes of the tuning."),
         "scale": choice(
@@ -76,7 +76,7 @@ class _NoveltyClassifier(_DirectClassifier):
             text='"auto" leaves numbers alone that all lie in [-1, 1], else it is "minmax": one radius serves all '
             'columns.',
         ),
-        "precision": choice(*("auto", "f32", "f64"), text='Of the network; "auto" is f32.'),
+        "precision": choice(*("auto", "f32", "f64"), text='Type of the network; "auto" is f32.'),
     }
     _results = {
         "centers_": Attribute("array, (n_centers_, features)", "In units of X; of SFSVC class by class."),

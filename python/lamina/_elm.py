@@ -27,23 +27,23 @@ class _ExtremeLearning(_Estimator):
     """A hidden layer that is drawn, output weights by ridge regression."""
 
     _parameters = {
-        "n_neurons": whole(1, "Of the hidden layer."),
+        "n_neurons": whole(1, "Neurons of the hidden layer."),
         "activation": ACTIVATION._replace(
             kind="str",
-            text='"abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); of distances "triangle" or '
+            text='"abs", "tanh", "logistic", "relu", ... (``lamina.activations()``); with distances "triangle" or '
             '"gaussian".',
         ),
         "weights": choice(*_core.hidden_weights(), text="How hidden weights are drawn from -1 to 1."),
-        "metric": choice(*("dot", *METRICS), text="Distances have rows as centres instead of random weights."),
+        "metric": choice(*("dot", *METRICS), text="Distances have rows as centers instead of random weights."),
         "centres": choice(
             *_core.centre_choices(),
-            text="Of distances: random rows, or the centres of clusters of the rows (whatever their weights), by "
+            text="Centers of distances: random rows, or those of clusters of the rows (whatever their weights), by "
             "squared Euclidean distances and means, or Manhattan distances and medians. ``partial_fit`` finds them "
             "among its first rows.",
         ),
         "radius": or_auto(
             real(0, closed="neither"),
-            'Of "triangle" and "gaussian", in scaled units; "auto" by the mean distance of rows.',
+            'For "triangle" and "gaussian", in scaled units; "auto" by the mean distance of rows.',
         ),
         "C": or_auto(
             real(0, closed="neither"),

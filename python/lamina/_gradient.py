@@ -1,4 +1,4 @@
-"""Networks learnt by gradients: epochs of minibatches or L-BFGS, with scikit-learn's rules and callbacks."""
+"""Networks learned by gradients: epochs of minibatches or L-BFGS, with scikit-learn's rules and callbacks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
             text="The same number gives the same network on the same machine with as many threads."
         ),
         "precision": choice(
-            *("auto", "f32", "f64", "bf16"), text='Of the network; "auto" is f32, and f64 for "lbfgs".'
+            *("auto", "f32", "f64", "bf16"), text='Type of the network; "auto" is f32, and f64 for "lbfgs".'
         ),
         "solver": choice(
             *dict.fromkeys(("adam", "sgd", _LBFGS, *_core.optimizers())),
@@ -64,15 +64,15 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         "tol": real(0),
         "verbose": Parameter("bool", "Prints the loss of every epoch.", ["verbose"]),
         "warm_start": yes_or_no("Another ``fit`` goes on from the weights there are."),
-        "momentum": real(0, 'Of "sgd" and "nesterov".', most=1),
+        "momentum": real(0, 'For "sgd" and "nesterov".', most=1),
         "nesterovs_momentum": yes_or_no('Makes "sgd" with momentum "nesterov".'),
         "early_stopping": yes_or_no(
             "Watches ``validation_fraction`` of the rows, or those of ``eval_set``, and keeps the best weights."
         ),
         "validation_fraction": real(0, most=1),
-        "beta_1": real(0, 'Of "adam" and its kin.', most=1),
-        "beta_2": real(0, 'Of "adam" and its kin.', most=1),
-        "epsilon": real(0, 'Of "adam" and its kin.', closed="neither"),
+        "beta_1": real(0, 'For "adam" and its kin.', most=1),
+        "beta_2": real(0, 'For "adam" and its kin.', most=1),
+        "epsilon": real(0, 'For "adam" and its kin.', closed="neither"),
         "n_iter_no_change": Parameter(
             "int or infinity",
             "Epochs without an improvement of ``tol`` before training stops.",
@@ -93,7 +93,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         "loss_": Attribute("float"),
         "best_loss_": Attribute("float"),
         "loss_curve_": Attribute("list of float"),
-        "validation_loss_curve_": Attribute("list of float or None", "Of the rows watched."),
+        "validation_loss_curve_": Attribute("list of float or None", "Losses of the rows watched."),
         "validation_scores_": Attribute("list of float or None"),
         "best_validation_score_": Attribute("float or None"),
     }

@@ -1,4 +1,4 @@
-"""Rows that estimators keep to look for neighbours among them."""
+"""Rows that estimators keep to look for neighbors among them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK_BYTES = 1 << 25  # of rows that are dense at a time, and of distances
 
 
 class _KeptTree:
-    """A tree over rows, which is made as soon as it would have paid for those whose neighbours were looked for."""
+    """A tree over rows, which is made as soon as it would have paid for those whose neighbors were looked for."""
 
     def __init__(self) -> None:
         self.tree: Any = None

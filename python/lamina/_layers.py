@@ -1,4 +1,4 @@
-"""Which layers the networks learnt by gradients have."""
+"""Which layers the networks learned by gradients have."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Perceptron(_NetworkEstimator):
 
 
 class _Distances(_NetworkEstimator):
-    """One hidden layer of distances to centres, which start at rows of the data and are trained with their radii."""
+    """One hidden layer of distances to centers, which start at rows of the data and are trained with their radii."""
 
     _parameters = {
         "n_centers": whole(1, "Neurons of the hidden layer."),
@@ -117,12 +117,12 @@ class _Distances(_NetworkEstimator):
 
     @property
     def centers_(self) -> Array:
-        """The centres, (n_centers, features), in units of X: a copy."""
+        """The centers, (n_centers, features), in units of X: a copy."""
         return self._first_weights("centers_")
 
     @property
     def radii_(self) -> Array:
-        """The radius of every centre, in scaled units: a copy."""
+        """The radius of every center, in scaled units: a copy."""
         if "_network" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no radii_ before fit()")
         radii = self._network.radii(0)

@@ -80,7 +80,7 @@ class Model:
         Parameters
         ----------
         title : str
-            Of the page; the names of the targets where it is left out.
+            Title of the page; the names of the targets where it is left out.
         table : frame, Arrow table, dict of columns, list of dicts, or the path of a file, optional
             Rows that the page checks its answers with when it opens, which it then holds; rows that are made up
             where it is left out.
@@ -120,7 +120,7 @@ class Model:
         table : frame, Arrow table, dict of columns, list of dicts, or the path of a file
             Rows such as the model was trained on, those themselves among them; they need no target.
         hidden, epochs : optional
-            Of the network; as recipe ``tabular`` has them where they are left out.
+            Those of the network; as recipe ``tabular`` has them where they are left out.
         made_up : int, optional
             Rows that are made up near those; four a row, fewer of large tables, where it is left out.
         seed : int

@@ -1,4 +1,4 @@
-"""Exact neighbours with scikit-learn's contract, all by `lamina.nearest` and `lamina.cdist`."""
+"""Exact neighbors with scikit-learn's contract, all by `lamina.nearest` and `lamina.cdist`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FindsNearest(KeepsRows):
         Parameters
         ----------
         X : array or sparse matrix, (rows, features), optional
-            Left out: the rows of ``fit`` themselves, which are then not their own neighbours.
+            Left out: the rows of ``fit`` themselves, which are then not their own neighbors.
         n_neighbors : int, optional
             ``n_neighbors`` of the constructor where it is left out.
         return_distance : bool
@@ -40,7 +40,7 @@ class FindsNearest(KeepsRows):
         distances : array, (rows, n_neighbors)
             Ascending; only with ``return_distance``.
         indices : array of int64, (rows, n_neighbors)
-            Of equal distances the lower first.
+            Where distances are equal, the lower comes first.
         """
         distances, indices = self._nearest(X, n_neighbors)
         return (distances, indices) if return_distance else indices

@@ -82,7 +82,7 @@ def documented(kind: type[_T]) -> type[_T]:
 
 
 def _section(title: str, rows: Any) -> str:
-    """A section of a docstring as numpydoc has it; neighbours with one text share it."""
+    """A section of a docstring as numpydoc has it; neighbors with one text share it."""
     heads: list[tuple[list[str], str, str]] = []
     for name, row in rows.items():
         if heads and heads[-1][1:] == (row.kind, row.text):

@@ -60,8 +60,8 @@ class BatchPredictor:
     backend : str
     threads : int, optional
     dtype : {"f32", "f64"}, optional
-        Of the answers; the network's where it is left out, and "f64" where outputs are scaled. The last activation is
-        computed in float64.
+        Type of the answers; the network's where it is left out, and "f64" where outputs are scaled. The last activation
+        is computed in float64.
     """
 
     def __init__(

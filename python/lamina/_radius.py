@@ -35,7 +35,7 @@ class FindsWithin(KeepsRows):
         Parameters
         ----------
         X : array or sparse matrix, (rows, features), optional
-            Left out: the rows of ``fit`` themselves, which are then not their own neighbours.
+            Left out: the rows of ``fit`` themselves, which are then not their own neighbors.
         radius : float or array, (rows of X,), optional
             ``radius`` of the constructor where it is left out; a row at exactly this distance is within it.
         return_distance : bool
@@ -72,7 +72,7 @@ class FindsWithin(KeepsRows):
         return csr_matrix((data, indices, starts), shape=(len(starts) - 1, self.n_samples_fit_))
 
     def _within(self, X: Any, radius: Any, sort_results: bool) -> tuple[Array, Array, Array]:
-        """Where the neighbours of each row begin, (rows + 1,), and the numbers and distances of all of them."""
+        """Where the neighbors of each row begin, (rows + 1,), and the numbers and distances of all of them."""
         check_is_fitted(self)
         rows = self._asked_rows(X)
         reach = self.radius if radius is None else radius
@@ -118,7 +118,7 @@ class FindsWithin(KeepsRows):
 
     def _near_pairs(self, x: Array, other: slice, reach: Array, own: int) -> tuple[Array, Array, Array]:
         """Rows of x, rows of ``fit`` in a block and their distances, where those are near. ``own``: the row of ``fit``
-        that is the first of x, which is not its own neighbour; -1 where x are others."""
+        that is the first of x, which is not its own neighbor; -1 where x are others."""
         apart = cdist(x, dense_rows(self._fit_X, other), self.effective_metric_, threads=self._threads())
         near = apart <= reach.astype(apart.dtype)[:, None]
         if own >= 0:

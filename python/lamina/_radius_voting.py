@@ -18,7 +18,7 @@ from ._voting import RESULTS_OF_CLASSES, Votes
 
 
 class _VoteWithin(FindsWithin, Votes):
-    """By the neighbours within a radius."""
+    """By the neighbors within a radius."""
 
     def _voters(self, X: Any) -> tuple[Array, Array, Array]:
         """The number of each row's neighbors, then their weights and numbers, one row's after the other's."""
@@ -55,7 +55,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
     }
     _results = {
         **RESULTS_OF_CLASSES,
-        "outlier_label_": Attribute("list of labels or None", "Of each target."),
+        "outlier_label_": Attribute("list of labels or None", "One for each target."),
     }
 
     def __init__(
@@ -111,7 +111,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
         return outliers
 
     def predict_proba(self, X: Any) -> Any:
-        """Shares of the votes; a row without neighbours is of the outlier's class, if that is one of ``classes_``.
+        """Shares of the votes; a row without neighbors is of the outlier's class, if that is one of ``classes_``.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class RadiusNeighborsRegressor(RegressorMixin, _VoteWithin):
         return self
 
     def predict(self, X: Any) -> Array:
-        """The numbers of every row; NaN, with a warning, where a row has no neighbours.
+        """The numbers of every row; NaN, with a warning, where a row has no neighbors.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class RadiusNeighborsRegressor(RegressorMixin, _VoteWithin):
         if (total[counts > 0] == 0).any():
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         columns = self._targets.reshape(len(self._targets), -1).T
-        with np.errstate(invalid="ignore"):  # no neighbours: 0 / 0
+        with np.errstate(invalid="ignore"):  # no neighbors: 0 / 0
             answers = np.stack([np.bincount(row, votes * of[indices], len(counts)) / total for of in columns], axis=1)
         if (counts == 0).any():
             warnings.warn(

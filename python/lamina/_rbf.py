@@ -1,4 +1,4 @@
-"""Networks of distance neurons learnt by gradients."""
+"""Networks of distance neurons learned by gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._tasks import _Classifier, _Regressor
 
 @documented
 class RBFClassifier(_Distances, _Classifier):
-    """Network of distance neurons for classes: every neuron answers to rows near its centre."""
+    """Network of distance neurons for classes: every neuron answers to rows near its center."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class RBFClassifier(_Distances, _Classifier):
 
 @documented
 class RBFRegressor(_Distances, _Regressor):
-    """Network of distance neurons for numbers: every neuron answers to rows near its centre."""
+    """Network of distance neurons for numbers: every neuron answers to rows near its center."""
 
     def __init__(
         self,

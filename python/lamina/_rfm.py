@@ -53,7 +53,7 @@ class _KernelMachine(_Estimator):
         ),
         "feature_weights": choice(
             *("diagonal", "none", "full"),
-            text="Of the columns: the root of the answer's mean squared slope along each; 1; or, of Euclidean "
+            text="Weights of the columns: the root of the answer's mean squared slope along each; 1; or, of Euclidean "
             "distances, a matrix of the slopes' products.",
         ),
         "rounds": whole(0, "In which they are learned.", most=100),
@@ -76,7 +76,7 @@ class _KernelMachine(_Estimator):
             text="Where answers are computed; solving is done on the CPU."
         ),
         "precision": choice(
-            *("auto", "f32", "f64"), text='Of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.'
+            *("auto", "f32", "f64"), text='Type of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.'
         ),
     }
     _results = {

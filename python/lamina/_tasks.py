@@ -1,4 +1,4 @@
-"""What networks learnt by gradients answer: classes or numbers."""
+"""What networks learned by gradients answer: classes or numbers."""
 
 from __future__ import annotations
 

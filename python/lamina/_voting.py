@@ -17,18 +17,18 @@ from ._parameters import Attribute, Parameter, documented, keep
 
 
 RESULTS_OF_CLASSES = {
-    "classes_": Attribute("array", "Of several targets a list of arrays."),
+    "classes_": Attribute("array", "For several targets a list of arrays."),
     "outputs_2d_": Attribute("bool", "Whether there are several targets."),
 }
 
 
 class Votes(KeepsRows):
-    """Answers by the neighbours of a row, each with a weight."""
+    """Answers by the neighbors of a row, each with a weight."""
 
     _parameters = {
         "weights": Parameter(
             '{"uniform", "distance"}, callable or None',
-            "Of a neighbour's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
+            "Weight of a neighbor's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
             "callable makes of the array of distances, (rows, n_neighbors); within a radius of an array of arrays, "
             "one for every row.",
             [StrOptions({"uniform", "distance"}), callable, None],
@@ -59,7 +59,7 @@ class Votes(KeepsRows):
 
 
 class _NearestVote(FindsNearest, Votes):
-    """By a number of neighbours."""
+    """By a number of neighbors."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class _NearestVote(FindsNearest, Votes):
         keep(self, locals())
 
     def _voters(self, X: Any) -> tuple[Array, Array]:
-        """Weights and numbers of the neighbours, (rows, n_neighbors) each."""
+        """Weights and numbers of the neighbors, (rows, n_neighbors) each."""
         distances, indices = self._nearest(X)
         if callable(self.weights):
             votes = np.asarray(self.weights(distances), np.float64)

@@ -26,7 +26,7 @@ namespace {
 
 ClusterOptions OptionsFor(const std::string& kind, int64_t count, uint64_t seed) {
   ClusterOptions options;
-  options.kind = ParseName(kind, kClusterKinds, "unknown centres");
+  options.kind = ParseName(kind, kClusterKinds, "unknown centers");
   options.count = count;
   options.seed = seed;
   return options;
@@ -69,7 +69,7 @@ nb::object Assigned(const InArray& rows_array, const InArray& centres_array, con
   Matrix distances(1, view.rows, DType::kF64);
   Interruptibly([&] {
     MatrixRows rows(view);
-    const Synapse metric = MetricOf(ParseName(kind, kClusterKinds, "unknown centres"));
+    const Synapse metric = MetricOf(ParseName(kind, kClusterKinds, "unknown centers"));
     const Assignment assignment = AssignRows(rows, RowShards(view.rows, 1, nullptr), Copy(given), metric, backend);
     std::copy(assignment.centre.begin(), assignment.centre.end(), indices.Row<int64_t>(0));
     std::copy(assignment.distance.begin(), assignment.distance.end(), distances.Row<double>(0));
@@ -81,7 +81,7 @@ nb::object SumsOf(const InArray& rows_array, const InArray& centre_array, const 
   const ConstMatrixView view = ViewOfArray(rows_array, ParseDType(dtype), "rows");
   const auto* const centre = static_cast<const int64_t*>(VectorOf(centre_array, DType::kI64, view.rows, "centre"));
   if (std::any_of(centre, centre + view.rows, [&](int64_t each) { return each < 0 || each >= count; })) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("a row has one of {} centres", count));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("a row has one of {} centers", count));
   }
   Matrix sums(count, view.cols, DType::kF64);
   Interruptibly([&] {
@@ -95,12 +95,12 @@ nb::object SumsOf(const InArray& rows_array, const InArray& centre_array, const 
 
 void BindClusters(nb::module_& module) {
   module.attr("cluster_iterations") = ClusterOptions{}.iterations;
-  module.def("centre_choices", &CentreChoices, "Where distance neurons have their centres.");
+  module.def("centre_choices", &CentreChoices, "Where distance neurons have their centers.");
   module.def("place_clusters", &Place, nb::arg("network"), nb::arg("train"), nb::arg("kind"), nb::arg("seed"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "Sets the first layer's weights to centres of clusters of the rows.");
+             "Sets the first layer's weights to centers of clusters of the rows.");
   module.def("cluster_sample", &SampleOf, nb::arg("rows"), nb::arg("kind"), nb::arg("count"), nb::arg("seed"),
-             "Those of so many rows among which centres start, ascending.");
+             "Those of so many rows among which centers start, ascending.");
   module.def("cluster_start", &StartAmong, nb::arg("sample"), nb::arg("rows"), nb::arg("dtype"), nb::arg("kind"),
              nb::arg("count"), nb::arg("seed"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              "Centres among a sample of all rows, by k-means++.");

@@ -74,7 +74,7 @@ void BindFormulas(nanobind::module_& module) {
   module.def(
       "hidden_weights", [] { return NamesIn(kHiddenWeights); },
       "How hidden weights of extreme learning machines are drawn.");
-  module.def("initializations", &InitializationNames, "Names of initialisations of weights.");
+  module.def("initializations", &InitializationNames, "Names of initializations of weights.");
 }
 
 void BindMachine(nanobind::module_& module) {

@@ -253,7 +253,7 @@ void BindLayers(nb::module_& module) {
             }
             return counts;
           },
-          "Of every layer how many layers the residual block has that ends with it; 0: none.")
+          "For every layer, how many layers the residual block has that ends with it; 0: none.")
       .def_prop_ro("dtype", [](const PyNetwork& self) { return std::string(DTypeName(self.network.dtype())); })
       .def_prop_ro("shape_text", [](const PyNetwork& self) { return self.network.ShapeText(); })
       .def_prop_ro("parameter_count", [](const PyNetwork& self) { return self.network.parameter_count(); })
@@ -288,7 +288,8 @@ void BindSteps(nb::module_& module) {
            nb::arg("first_sums_given") = false, nb::keep_alive<1, 2>(),
            "first_sums_given: x of step() is the first layer's Wx, whose weights are not looked at.")
       .def("step", &Steps::Step, nb::arg("x"), nb::arg("y"), nb::arg("sample_weight").none(), nb::arg("update"))
-      .def("gradients", &Steps::Gradients, "Of the last step without update, laid out as Network.parameters(); a view.")
+      .def("gradients", &Steps::Gradients,
+           "Gradients of the last step without update, laid out as Network.parameters(); a view.")
       .def("first_delta", &Steps::FirstDelta, nb::arg("rows"),
            "The loss' derivative by what the first layer's activation was given, of so many rows of the last step; a "
            "view.");

@@ -183,7 +183,7 @@ class Blocks {
 
 ConstMatrixView DenseRows(const Dataset& data) {
   if (data.sparse != nullptr) {
-    throw Error(ErrorCode::kUnsupported, "centres are found among dense rows", {.remedy = "Give X.toarray()."});
+    throw Error(ErrorCode::kUnsupported, "centers are found among dense rows", {.remedy = "Give X.toarray()."});
   }
   return data.features.view();
 }

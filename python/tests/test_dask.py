@@ -112,7 +112,7 @@ def test_what_cannot_be_is_said(digits):
         lamina.dask.fit(lamina.ELMClassifier(), x, y)
     with pytest.raises(ValueError, match="X has 8 partitions, y 1"):
         lamina.dask.fit(lamina.ELMClassifier(), chunks[0], chunks[1].rechunk(-1))
-    with pytest.raises(ValueError, match="2000 centres of 1797 rows"):
+    with pytest.raises(ValueError, match="2000 centers of 1797 rows"):
         lamina.dask.fit(lamina.ELMClassifier(2000, metric="euclidean", centres="k-means"), *chunks)
     with pytest.raises(ValueError, match="is of distances"):
         lamina.dask.fit(lamina.ELMClassifier(centres="k-means"), *chunks)

@@ -152,7 +152,7 @@ def test_groups_are_left_out_together():
     labels = (y > 0).astype(int)
     model = lamina.RFMClassifier().fit(x, labels, groups=groups)
     assert model.left_out_error_ > lamina.RFMClassifier().fit(x, labels).left_out_error_
-    with pytest.raises(ValueError, match="of one group"):
+    with pytest.raises(ValueError, match="belong to one group"):
         lamina.RFMRegressor().fit(x, y, groups=np.zeros(240))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         lamina.RFMRegressor().fit(x, y, groups=groups[:-1])
@@ -187,7 +187,7 @@ def test_earlier_times_answer_later_ones():
     np.testing.assert_allclose(some.left_out_error_, rest.left_out_error_, rtol=1e-9)
     assert lamina.RFMClassifier().fit(x, y > 1, times=days).score(x, y > 1) > 0.8
     for bad, message in (
-        ({"times": np.zeros(160)}, "of one time"),
+        ({"times": np.zeros(160)}, "have the same time"),
         ({"times": days[:-1]}, "inconsistent numbers of samples"),
         ({"times": np.where(np.arange(160) == 3, np.nan, days)}, "times: row 3 has none"),
         ({"times": days.astype(str)}, "times are text"),
@@ -220,9 +220,9 @@ def test_models_are_the_programs(digits, tmp_path):
 
 def test_what_cannot_be_is_said(digits):
     x, _, y, _ = digits
-    with pytest.raises(ValueError, match="every one of the first .* rows became a centre"):
+    with pytest.raises(ValueError, match="every one of the first .* rows became a center"):
         lamina.FSVCClassifier(radius=1e-9).fit(x, y)
-    with pytest.raises(ValueError, match="class '3' has no centre among the 19: the radius 15 is too large. Try radius="):
+    with pytest.raises(ValueError, match="class '3' has no center among the 19: the radius 15 is too large. Try radius="):
         lamina.FSVCClassifier(radius=15.0).fit(x, y)
     with pytest.raises(ValueError, match="only one with a class in every row"):
         lamina.ELMClassifier().fit(x, np.eye(10, dtype=int)[y][:, [0, 1]] + np.eye(10, dtype=int)[y][:, [2, 3]])

@@ -1,4 +1,4 @@
-"""Distances, layers and neighbours against NumPy in double precision."""
+"""Distances, layers and neighbors against NumPy in double precision."""
 
 import mmap
 

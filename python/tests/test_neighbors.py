@@ -1,4 +1,4 @@
-"""Neighbours as scikit-learn's own classes find them."""
+"""Neighbors as scikit-learn's own classes find them."""
 
 import pickle
 

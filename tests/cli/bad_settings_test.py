@@ -101,8 +101,8 @@ class BadSettingsTest(CliTest):
         self.refuse_setting("--label-smoothing", "0.1", "--loss", "mae", says=("--label-smoothing", "mae"))
         self.refuse_setting("--loss", "huber(delta=0)", says="delta of huber must be positive")
         self.refuse_setting("--patience", "3", "--split", "1,0,0", says="validation")
-        for other, says in ((("--members", "4"), "members"), (("--shards", "2"), "normalised layers"), (("--batch", "1"), "at least 2"),
-                            (("--optimizer", "lbfgs"), "--normalization"), (("--hidden", "0"), "no layer to normalise"),
+        for other, says in ((("--members", "4"), "members"), (("--shards", "2"), "normalized layers"), (("--batch", "1"), "at least 2"),
+                            (("--optimizer", "lbfgs"), "--normalization"), (("--hidden", "0"), "no layer to normalize"),
                             (("--layers", "dot-relu-nobias:8,dot-softmax:10"), "dot-relu-nobias")):
             with self.subTest(other=other):
                 self.refuse_setting("--normalization", "batch", *other, says=says)

@@ -92,7 +92,7 @@ class BooksTest(CliTest):
         with zipfile.ZipFile(other, "w") as archive:
             archive.writestr("one.csv", "a,b\n1,2\n")
         self.write("t.zip", other.getvalue())
-        self.refuse("data", "show", "t.zip", says=("t.zip", "not a book", "'one.csv'", "Unpack"))
+        self.refuse("data", "show", "t.zip", says=("t.zip", "not a workbook", "'one.csv'", "Unpack"))
         self.write("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000))
         self.refuse("data", "show", "t.xls", says=("t.xls", "before 2007", "CSV UTF-8"))
 

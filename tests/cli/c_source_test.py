@@ -402,10 +402,10 @@ class CSourceTest(CliTest):
                 for command in (("export", "--c", "m", "--int8", "model", "-o", "other"), ("predict", "model", "x.csv", "--int8", "made-up")):
                     self.refuse(*command, says=("8-bit integers cannot do", says))
         self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", "knn")
-        self.refuse("export", "--c", "m", "--int8", "model", "-o", "other", says="nearest neighbours")
+        self.refuse("export", "--c", "m", "--int8", "model", "-o", "other", says="nearest neighbors")
         for name in ("bag", "ensemble"):
             self.refuse("export", "--c", "m", "--int8", os.path.join(GOLDEN, name + ".safetensors"), "-o", "other", says="ensemble")
-        self.refuse("export", "--onnx", "--int8", "model", "-o", "other", says="--int8 is of C source")
+        self.refuse("export", "--onnx", "--int8", "model", "-o", "other", says="--int8 is for C source")
 
     @unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
     def test_pages_were_asked(self):

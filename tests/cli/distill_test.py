@@ -105,7 +105,7 @@ class SoftTargetTest(CliTest):
 
     def test_what_it_refuses(self):
         self.write("x.csv", self.rows())
-        for said, columns in (("no column of class 'no'", "p_yes"), ("of no class", "p_yes,p_no,a"), ("p_maybe", "p_yes,p_maybe"),
+        for said, columns in (("no column of class 'no'", "p_yes"), ("belongs to no class", "p_yes,p_no,a"), ("p_maybe", "p_yes,p_maybe"),
                               ("holds text", "p_yes,colour"), ("two columns", "p_yes,p_no,p_no")):
             self.assertIn(said, self.refuse("train", "x.csv", "--soft-target", columns, "--model", "m").err)
         for said, value in (("sum to", "0.7"), ("below 0", "-0.5"), ("missing soft target", ""), ("missing soft target", "nan")):

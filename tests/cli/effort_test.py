@@ -53,7 +53,7 @@ class EffortTest(CliTest):
                                  ("--folds is decided by --effort", "--effort", "best", "--folds", 3),
                                  ("--split is decided by --effort", "--effort", "best", "--split", "0.8,0,0.2"),
                                  ("--recipe is decided by --effort", "--effort", "quick", "--recipe", "tabular"),
-                                 ("is of --effort best", "--time-limit", "5s"),
+                                 ("is for --effort best", "--time-limit", "5s"),
                                  ("length of time", "--effort", "best", "--time-limit", "1e999s"),
                                  ("Did you mean", "--effort", "bset"),
                                  ("no such column", "--effort", "best", "--target", "kid")):

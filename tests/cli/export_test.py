@@ -283,7 +283,7 @@ class ExportTest(CliTest):
         self.refuse("export", "--onnx", "m", "-o", "none/y", says="none")
         self.refuse("export", "--npy", "m", "-o", "x.csv", says="x.csv")
         self.train("--data", "x.csv", "--method", "knn", "--model", "rows")
-        self.refuse("export", "--onnx", "rows", "-o", "y", code=1, says="a model of nearest neighbours keeps")
+        self.refuse("export", "--onnx", "rows", "-o", "y", code=1, says="a model of nearest neighbors keeps")
 
 
 if __name__ == "__main__":

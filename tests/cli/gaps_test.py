@@ -75,7 +75,7 @@ class GapsTest(CliTest):
         mean = sum(row[0] for row in ROWS[1:]) / 24
         self.write("filled.csv", [GAPS[0], GAPS[1], [mean, "red", "yes"], [2.5, "red", "no"], GAPS[4]])
         expected, _ = self.predict("filled.csv", "--probabilities")
-        if filled[3][1:] != expected[3][1:]:  # the most frequent colour: both are equally frequent
+        if filled[3][1:] != expected[3][1:]:  # the most frequent color: both are equally frequent
             self.write("filled.csv", [GAPS[0], GAPS[1], [mean, "red", "yes"], [2.5, "green", "no"], GAPS[4]])
             expected, _ = self.predict("filled.csv", "--probabilities")
         for answer, want in zip(filled[1:], expected[1:]):

@@ -57,7 +57,7 @@ class MethodsTest(CliTest):
                 answers = self.succeed("predict", "--model", "m", "--data", "new.csv").out.split()
                 self.assertEqual(len(answers), 40)
                 if method[0] == "knn":
-                    self.refuse("export", "m", "--onnx", "--out", "m.onnx", says=("nearest neighbours", "ONNX"))
+                    self.refuse("export", "m", "--onnx", "--out", "m.onnx", says=("nearest neighbors", "ONNX"))
                 else:
                     self.succeed("export", "m", "--onnx", "--out", "m.onnx")
 
@@ -106,7 +106,7 @@ class MethodsTest(CliTest):
                                 (("fsvc", "--overlap", "0"), ("--overlap must be",)),
                                 (("sfsvc", "--overlap", "-1"), ("--overlap must be",)),
                                 (("fsvc", "--radius", "1e-9"), ("every one of the first", "Try --radius")),
-                                (("fsvc", "--radius", "1e9"), ("has no centre", "too large", "Try --radius")),
+                                (("fsvc", "--radius", "1e9"), ("has no center", "too large", "Try --radius")),
                                 (("fsvc", "--neuron", "dot-tanh"), ("needs a distance with a triangle or gaussian",)),
                                 (("fsvc", "--optimizer", "sgd"), ("--optimizer has no effect with --method fsvc",)),
                                 (("sfsvc", "--learning-rate", "0.1"), ("--learning-rate has no effect",)),
@@ -287,7 +287,7 @@ class StartFromTest(CliTest):
         self.assertNotIn("--by-position", lacking.err)  # it is none of this command's flags
         self.refuse("predict", "m", "other.csv", code=1, says="--by-position")
         self.train("--data", "x.csv", "--method", "knn", "--model", "k")
-        self.refuse("train", "--data", "x.csv", "--start-from", "k", says="nearest neighbours")
+        self.refuse("train", "--data", "x.csv", "--start-from", "k", says="nearest neighbors")
 
 
 class NeighboursTest(CliTest):
@@ -311,15 +311,15 @@ class NeighboursTest(CliTest):
             kind, shape, values = read_npy(self.read("c.npy", "rb"))
             self.assertEqual((kind, shape), ("<f4", (3, 2)))
             self.assertEqual(sorted(round(value) for value in values[1::2]), [0, 1, 2])
-        self.refuse("centres", "--x", "x.npy", "--count", "301", "--out", "c.npy", code=2, says="301 centres of 300 rows")
+        self.refuse("centres", "--x", "x.npy", "--count", "301", "--out", "c.npy", code=2, says="301 centers of 300 rows")
         self.refuse("centres", "--x", "x.npy", "--count", "0", "--out", "c.npy", code=2, says="--count must be at least 1")
 
     def test_centres_of_training_are_of_distances(self):
         self.write("x.csv", blob_rows(60))
         elm = ("train", "--data", "x.csv", "--method", "elm", "--centres", "k-means", "--hidden")
-        self.refuse(*elm, "20", code=2, says="centres are of distances, and the first layer is dot-abs")
-        self.refuse(*elm, "100", "--neuron", "l2-gaussian", code=2, says="100 centres of")
-        self.refuse("train", "--data", "x.csv", "--centres", "k-means", code=2, says="centres are of distances")
+        self.refuse(*elm, "20", code=2, says="centers are for distances, and the first layer is dot-abs")
+        self.refuse(*elm, "100", "--neuron", "l2-gaussian", code=2, says="100 centers of")
+        self.refuse("train", "--data", "x.csv", "--centres", "k-means", code=2, says="centers are for distances")
         self.refuse("train", "--data", "x.csv", "--method", "knn", "--centres", "k-means", code=2, says="no effect")
 
 

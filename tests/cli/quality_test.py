@@ -141,7 +141,7 @@ class JudgeTest(CliTest):
         self.write("one.csv", [row for row in blob_rows(60) if row[2] != "no"])
         self.train("--data", "x.csv", "--epochs", "5", "--model", "m")
         text = self.succeed("evaluate", "m", "one.csv", "--metrics", "all").out
-        self.assertIn("undefined: the rows are all of one class", text)
+        self.assertIn("undefined: all rows have the same class", text)
 
     def test_calibration_is_in_the_weights(self):
         self.write("x.csv", blob_rows(300))

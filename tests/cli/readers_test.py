@@ -85,8 +85,8 @@ TECHNIQUES = {
     "residual blocks": ("train", "--layers", "dot-tanh:6,residual(dot-relu:4,dot-identity:6),auto"),
     "residual layers of the recipe": ("train", "--recipe", "tabular", "--hidden", "6,6,6", "--residual"),
     "mixup": ("train", "--mixup", "0.4", "--hidden", "5"),
-    "batch normalisation": ("train", "--normalization", "batch", "--hidden", "5,4", "--batch", "4"),
-    "batch normalisation of the recipe": ("train", "--recipe", "tabular", "--normalization", "batch", "--hidden", "6,4"),
+    "batch normalization": ("train", "--normalization", "batch", "--hidden", "5,4", "--batch", "4"),
+    "batch normalization of the recipe": ("train", "--recipe", "tabular", "--normalization", "batch", "--hidden", "6,4"),
     "networks of folds": ("train", "--folds", "3", "--bag", "--hidden", "4"),
     "ensemble": ("search", "--hidden", "4", "--vary", "hidden=4|5,3|0|3", "--vary", "activation=tanh,relu", "--halving", "0", "--ensemble", "5"),
 }

@@ -263,7 +263,7 @@ class SearchTest(CliTest):
         refuse("--vary", "activation=rellu,tannh", says=("no trial is valid", "rellu"))
         refuse("--split", "1,0,0", says=("validation rows", "--split"))
         refuse("--retrain", says="--model")
-        refuse("--memory", "300M", "--recipe", "tabular", says=("--memory is of encoded data", "lamina data encode"))
+        refuse("--memory", "300M", "--recipe", "tabular", says=("--memory is for encoded data", "lamina data encode"))
         refuse("--model", "m.safetensors", says="--retrain")
         refuse("--metric", "f1", says=("--metric", "accuracy"))
         self.refuse("search", code=2, says="--data")

@@ -186,7 +186,7 @@ MODELS = {
     "distances": (("--layers", "l1-triangle(radius=4):9,dot-softmax:3", *_EPOCHS), True, True),
     "trained radii": (("--layers", "rbf-radius:9,dot-softmax:3", *_EPOCHS), True, True),
     "residual blocks": (("--layers", "dot-relu:5,residual(dot-tanh:7,dot-identity:5),dot-softmax:3", *_EPOCHS), True, False),
-    "normalised layers": (("--hidden", "9", "--normalization", "batch", *_EPOCHS), True, True),
+    "normalized layers": (("--hidden", "9", "--normalization", "batch", *_EPOCHS), True, True),
     "members": (("--hidden", "9", "--members", "4", *_EPOCHS), True, False),
     "embeddings": (("--hidden", "9", "--number-embedding", "pbld", *_EPOCHS), True, True),
     "fsvc": (("--method", "fsvc"), True, True),

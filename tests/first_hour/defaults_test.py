@@ -138,7 +138,7 @@ class DefaultsTest(CliTest):
         self.write("noise40.csv", noise)
         said = self.succeed("train", "noise40.csv", "--epochs", "60", "--keep", "last").out
         self.assertIn("the test result is of 24 rows alone", said)
-        self.assertIn("learnt the training rows by heart", self.succeed("train", "noise40.csv", "--epochs", "60").out)
+        self.assertIn("learned the training rows by heart", self.succeed("train", "noise40.csv", "--epochs", "60").out)
         self.write("blobs.csv", blob_rows(300))
         well = self.succeed("train", "blobs.csv").out
         self.assertNotIn("alone, and chance", well)

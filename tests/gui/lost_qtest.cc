@@ -130,7 +130,7 @@ void LostTest::EditsAreUndone() {
   Choose("field.optimizer", QStringLiteral("nesterov"));
   Type("field.batch", QStringLiteral("none"));
   QVERIFY(!document.ProblemOf("batch").isEmpty());
-  document.Undo();  // of the optimiser: what was typed wrongly is no setting, and is gone
+  document.Undo();  // of the optimizer: what was typed wrongly is no setting, and is gone
   QCOMPARE(document.settings().optimizer, TrainSettings().optimizer);
   QVERIFY(document.ProblemOf("batch").isEmpty());
   document.Undo();  // four letters, one edit

@@ -114,7 +114,7 @@ TEST(Neighbours, RefuseWhatCannotBe) {
                        }).what());
   };
   const Matrix rows = WholeRows<float>(4, 3, 5, 1);
-  EXPECT_TRUE(Mentions(message(rows, rows, 5), "5 neighbours cannot be found among 4 rows"));
+  EXPECT_TRUE(Mentions(message(rows, rows, 5), "5 neighbors cannot be found among 4 rows"));
   EXPECT_TRUE(Mentions(message(rows, rows, 0), "Ask for 1 to 4"));
   EXPECT_TRUE(Mentions(message(rows, WholeRows<float>(4, 2, 5, 1), 1), "columns and types must be the same"));
   EXPECT_TRUE(Mentions(message(rows, WholeRows<double>(4, 3, 5, 1), 1), "columns and types must be the same"));

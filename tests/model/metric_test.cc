@@ -155,8 +155,8 @@ TEST(MetricTest, SaysWhyThereIsNoValue) {
   };
   ScoredRows one_class = TwoClasses();
   one_class.labels.assign(8, 1);
-  EXPECT_EQ(reason("auc", one_class), "undefined: the rows are all of one class");
-  EXPECT_EQ(reason("mcc", one_class), "undefined: the rows are all of one class");
+  EXPECT_EQ(reason("auc", one_class), "undefined: all rows have the same class");
+  EXPECT_EQ(reason("mcc", one_class), "undefined: all rows have the same class");
   ScoredRows new_class = TwoClasses();
   new_class.labels[3] = -1;
   EXPECT_TRUE(Mentions(reason("log_loss", new_class), "does not know"));

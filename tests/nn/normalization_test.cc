@@ -327,8 +327,8 @@ TEST(Normalization, GivesTheSameBitsOnAnyNumberOfThreads) {
                        .training = true,
                        .step = {.loss = Loss::kCrossEntropy, .normalization = Normalization::kBatch},
                        .state_count = 2});
-    EXPECT_TRUE(Mentions(executor.whole_steps().reason, "normalised"));
-    EXPECT_TRUE(Mentions(executor.Describe()[0], "normalised"));
+    EXPECT_TRUE(Mentions(executor.whole_steps().reason, "normalized"));
+    EXPECT_TRUE(Mentions(executor.Describe()[0], "normalized"));
     UpdateRule rule;
     rule.kind = UpdateKind::kAdam;
     for (rule.step = 1; rule.step <= 5; ++rule.step) {
@@ -384,8 +384,8 @@ TEST(Normalization, IsRefusedWhereItCannotBe) {
     const Network network(layers, DType::kF64, members);
     return std::string(CaughtError([&] { Executor(network, *backend, options); }).what());
   };
-  EXPECT_TRUE(Mentions(said({output}), "no layer to normalise"));
-  EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kL1, "triangle", false}, output}), "no layer to normalise"));
+  EXPECT_TRUE(Mentions(said({output}), "no layer to normalize"));
+  EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kL1, "triangle", false}, output}), "no layer to normalize"));
   EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kDot, "relu", false}, output}), "dot-relu-nobias"));
   EXPECT_TRUE(Mentions(said({{2, 3, Synapse::kDot, "relu", true}, output}, 2), "members"));
 }

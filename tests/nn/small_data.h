@@ -95,7 +95,7 @@ inline std::vector<int64_t> RowsOf(const Table& table) {
   return rows;
 }
 
-/// An initialised network for `table`, one hidden layer of 5 neurons, with its preprocessing.
+/// An initialized network for `table`, one hidden layer of 5 neurons, with its preprocessing.
 inline Model SmallModel(const Table& table, DType dtype, const Activation& hidden = "tanh",
                         Task task = Task::kClassification) {
   Model model;

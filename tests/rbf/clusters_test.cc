@@ -241,7 +241,7 @@ TEST(Clusters, RowsThatAreAllTheSameAndOtherImpossibilities) {
   options.count = 4;
   EXPECT_EQ(FindClusters(rows, options, *backend).mean_distance, 0);
   options.count = 11;
-  EXPECT_TRUE(Mentions(CaughtError([&] { FindClusters(rows, options, *backend); }).what(), "11 centres of 10 rows"));
+  EXPECT_TRUE(Mentions(CaughtError([&] { FindClusters(rows, options, *backend); }).what(), "11 centers of 10 rows"));
   Matrix integers(10, 3, DType::kI8);
   MatrixRows wrong(integers.view());
   EXPECT_TRUE(Mentions(CaughtError([&] { FindClusters(wrong, options, *backend); }).what(), "f4 or f8"));

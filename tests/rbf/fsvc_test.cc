@@ -171,7 +171,7 @@ TEST(Fsvc, ARadiusThatLeavesAClassWithoutCentreIsRefusedWhereItIsGiven) {
   const std::vector<std::string> names = {"a", "b", "c"};
   const FsvcOptions large = OptionsFor("l1-triangle(radius=1000)", 0.001);
   const Error error = CaughtError([&] { FitFsvc(train, {}, names, large, false, false, *backend); });
-  EXPECT_TRUE(Mentions(error.what(), "class 'b' has no centre among the 1: the radius 1000 is too large"));
+  EXPECT_TRUE(Mentions(error.what(), "class 'b' has no center among the 1: the radius 1000 is too large"));
   EXPECT_TRUE(Mentions(error.what(), "--radius"));
   const FoundFsvc found = FitFsvc(train, {}, names, large, true, true, *backend);
   EXPECT_TRUE(found.result.complete);
@@ -186,7 +186,7 @@ TEST(Fsvc, RefusesWhatCannotBe) {
     return std::string(CaughtError([&] { TrainFsvc(rows, classes, options, *backend); }).what());
   };
   const std::string all = message(data, 3, OptionsFor("l1-triangle(radius=1e-6)"));
-  EXPECT_TRUE(Mentions(all, "every one of the first 90 rows became a centre"));
+  EXPECT_TRUE(Mentions(all, "every one of the first 90 rows became a center"));
   EXPECT_TRUE(Mentions(all, "Try --radius"));
   EXPECT_TRUE(Mentions(message(data, 4, OptionsFor("l1-triangle")), "class 3 has no training row"));
   FsvcOptions wild = OptionsFor("l1-triangle(radius=3)");

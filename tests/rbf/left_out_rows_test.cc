@@ -67,7 +67,7 @@ TEST(LeftOutRows, TimesOfWhichOnlyTheFirstIsEarlyAskAllLater) {
   options.times = times;
   EXPECT_TRUE(Mentions(
       CaughtError([&] { FitKernelMachine(AsMatrix(x).view(), AsMatrix(TargetsFor(x, 2)).view(), options); }).what(),
-      "of one time"));
+      "have the same time"));
   times[19] = 4;
   options.times = times;
   EXPECT_TRUE(Mentions(
@@ -123,7 +123,7 @@ TEST(LeftOutRows, GroupsChooseWhatAnswersOtherGroups) {
   };
   EXPECT_LT(share(by_groups), share(by_rows));
   rows.data.groups.assign(120, 3);
-  EXPECT_TRUE(Mentions(CaughtError([&] { FitKernelNetwork(rows.data, {}); }).what(), "of one group"));
+  EXPECT_TRUE(Mentions(CaughtError([&] { FitKernelNetwork(rows.data, {}); }).what(), "belong to one group"));
   EXPECT_EQ(NumbersOfGroups({7, -1, 7, 3}), (std::vector<int64_t>{2, 0, 2, 1}));
 }
 

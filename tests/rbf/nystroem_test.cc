@@ -1,4 +1,4 @@
-// Some rows as centres: least squares by plain loops, and all rows as centers.
+// Some rows as centers: least squares by plain loops, and all rows as centers.
 #include "lamina/rbf/nystroem.h"
 
 #include <cmath>

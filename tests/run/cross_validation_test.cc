@@ -213,7 +213,7 @@ TEST(CrossValidationTest, AFoldWithOneClassHasNoAuc) {
   settings.metrics = {"auc"};
   const CrossValidation result = CrossValidate(settings, ReadRawData(settings), {});
   EXPECT_EQ(result.metrics[0].undefined, 1);
-  EXPECT_TRUE(Mentions(result.metrics[0].Text(), "fold 3: the rows are all of one class"));
+  EXPECT_TRUE(Mentions(result.metrics[0].Text(), "fold 3: all rows have the same class"));
   EXPECT_EQ(result.out_of_fold.rows[0].fold, 0) << "the first rows are trained on only";
   EXPECT_TRUE(Mentions(result.out_of_fold.Csv(), "\n0,,,,,\n"));
 }

@@ -20,7 +20,7 @@
 namespace lamina {
 namespace {
 
-// A number and a colour tell a value, or two classes with their probabilities.
+// A number and a color tell a value, or two classes with their probabilities.
 std::string TeachingCsv(int rows, bool values) {
   Random random(3);
   std::string text = values ? "a,colour,answer\n" : "a,colour,p_no,p_yes,answer\n";

@@ -77,7 +77,7 @@ TEST(Centres, AreThoseOfClusters) {
       centres.push_back(double{network.Weights(0).Row<float>(j)[1]});
     }
     std::sort(centres.begin(), centres.end());
-    for (size_t j = 0; j < 6; ++j) {  // every centre is in the middle of the rows up to half way to the next ones
+    for (size_t j = 0; j < 6; ++j) {  // every center is in the middle of the rows up to half way to the next ones
       const double low = j == 0 ? -0.5 : (centres[j - 1] + centres[j]) / 2;
       const double high = j == 5 ? 59.5 : (centres[j] + centres[j + 1]) / 2;
       EXPECT_NEAR(centres[j], (low + high) / 2, 1) << choice;

@@ -37,7 +37,7 @@ TEST(Effort, RefusesWhatItDecidesByName) {
     SetSetting(quick, name, value);
     ValidateSettings(quick);
   }
-  EXPECT_TRUE(Mentions(RefusedBeside("normal", "time-limit", "10s"), "is of --effort best"));
+  EXPECT_TRUE(Mentions(RefusedBeside("normal", "time-limit", "10s"), "is for --effort best"));
   EXPECT_TRUE(Mentions(RefusedBeside("best", "time-limit", "soon"), "length of time"));
   const Error typo = CaughtError([] { ValidateSettings(WithEffort("bset")); });
   EXPECT_TRUE(Mentions(typo.what(), "best"));

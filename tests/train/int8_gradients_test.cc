@@ -235,7 +235,7 @@ TEST_P(Int8GradientsTest, GoesStraightThroughRounding) {
 INSTANTIATE_TEST_SUITE_P(Networks, Int8GradientsTest, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// A network of few coarse centres loses much by rounding, and gets it back.
+// A network of few coarse centers loses much by rounding, and gets it back.
 TEST(QuantizeAware, LessensTheLossOfTheIntegers) {
   const Dataset data = RandomDataset(200, 6, 0, DType::kF32, 3);
   for (const char* layers : {"dot-tanh:16,dot-identity:1", "l1-triangle(radius=4):24,dot-identity:1"}) {

@@ -29,7 +29,7 @@ struct RowWeightsAsTheyAre {
   }
 };
 
-// Distances of centres: sums of |x - w| or of its square.
+// Distances of centers: sums of |x - w| or of its square.
 template <class T, bool kSquare, bool kOfRoot = false>
 struct RowDistances {
   using Number = T;

@@ -1,5 +1,5 @@
 // What happens to finished sums: activation, slope, or update of a parameter. Visit(body) calls body(element) with
-// element(row, col, count, sums), so that choices are made once a loop: `sums` is an array of neighbours in a row, from
+// element(row, col, count, sums), so that choices are made once a loop: `sums` is an array of neighbors in a row, from
 // a multiple of their number on, of which the first `count` are there.
 #pragma once
 
@@ -58,7 +58,7 @@ struct Rows {
   bool wide = false;  // IsWide()
   __device__ T& At(int64_t row, int64_t col) const { return data[row * stride + col]; }
 
-  /// The first `count` of kCount neighbours; the others become 0.
+  /// The first `count` of kCount neighbors; the others become 0.
   template <int kCount>
   __device__ void Load(int64_t row, int64_t col, int count, std::remove_const_t<T> (&to)[kCount]) const {
     const T* from = &At(row, col);

@@ -123,7 +123,7 @@ __device__ inline void CopyAsync(void* shared, const void* global, int valid_byt
   const uint32_t to = SharedAddress(shared);
   if constexpr (kBytes == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to), "l"(global), "r"(valid_bytes) : "memory");
-  } else {  // through the cache of the multiprocessor, as neighbours are in the same line
+  } else {  // through the cache of the multiprocessor, as neighbors are in the same line
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(to), "l"(global), "n"(kBytes), "r"(valid_bytes)
                  : "memory");
   }

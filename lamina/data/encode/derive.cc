@@ -313,7 +313,7 @@ void RequireDates(const Table& table, const DeriveOptions& options) {
     const Column& column = table.columns[static_cast<size_t>(table.FindColumn(name))];
     if (!column.is_date) {
       throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("--derive {}={}:{}: {} is of dates, and this column has none", derived.name,
+                  fmt::format("--derive {}={}:{}: {} takes dates, and this column has none", derived.name,
                               derived.function->name, derived.column, derived.function->name),
                   {.file = table.source,
                    .column = column.name,

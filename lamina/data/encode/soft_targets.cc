@@ -48,7 +48,7 @@ std::vector<const Column*> OfClasses(const Table& table, const std::vector<const
   for (const Column* column : given) {
     const std::optional<size_t> c = ClassOfColumn(column->name, classes);
     if (!c) {
-      Refuse(table, "a column of --soft-target is of no class", column->name,
+      Refuse(table, "a column of --soft-target belongs to no class", column->name,
              fmt::format("Its name must end in that of a class, such as p_{}.", classes.front()));
     }
     if (columns[*c] != nullptr) {
@@ -142,7 +142,7 @@ std::vector<const Column*> SoftTargetColumns(const Table& table, const TargetEnc
     Refuse(table,
            fmt::format("--soft-target has {}, and the targets are {}", Counted(std::ssize(given), "column{s}"),
                        targets.columns().size()),
-           "", "Of numbers to predict give one column for each target.");
+           "", "For numbers to predict, give one column for each target.");
   }
   return given;
 }

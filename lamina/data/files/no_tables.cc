@@ -84,7 +84,7 @@ void RefuseMarkup(std::string_view text, const std::string& path) {
     Refuse(path, "a Stata file", "In Python: lamina.train(pandas.read_stata(FILE), TARGET).");
   }
   if (BeginsWith(text, "<?xml") || BeginsWith(text, "<!doctype")) {
-    Refuse(path, text.find("Workbook") != std::string_view::npos ? "a book as XML" : "XML", kSpreadsheet);
+    Refuse(path, text.find("Workbook") != std::string_view::npos ? "a workbook as XML" : "XML", kSpreadsheet);
   }
 }
 

@@ -248,7 +248,7 @@ void RefusePassword(const ZipFile& zip) {
   constexpr uint64_t kMostList_bytes = 16 << 20;
   const ZipMember* list = zip.Find("META-INF/manifest.xml");
   if (list != nullptr && zip.ReadWhole(*list, kMostList_bytes).find("encryption-data") != std::string::npos) {
-    throw Error(ErrorCode::kUnsupported, "the book has a password",
+    throw Error(ErrorCode::kUnsupported, "the workbook has a password",
                 {.file = zip.source(), .remedy = "Save it without one, or as CSV UTF-8."});
   }
 }

@@ -198,11 +198,11 @@ SheetCsv SheetCells::TakeCsv() {
 
 void ThrowNoSheet(const std::vector<SheetName>& sheets, const std::string& wanted, const std::string& source) {
   if (sheets.empty()) {
-    throw Error(ErrorCode::kBadData, "the book has no sheets", {.file = source, .remedy = kSaveAgain});
+    throw Error(ErrorCode::kBadData, "the workbook has no sheets", {.file = source, .remedy = kSaveAgain});
   }
   if (wanted.empty()) {
     throw Error(
-        ErrorCode::kBadData, "all sheets of the book are hidden",
+        ErrorCode::kBadData, "all sheets of the workbook are hidden",
         {.file = source, .remedy = fmt::format("Name one with --sheet: {}.", ListOf(sheets)), .setting = "sheet"});
   }
   throw Error(ErrorCode::kNotFound, "no such sheet",

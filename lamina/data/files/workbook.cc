@@ -38,7 +38,7 @@ constexpr size_t kNameInLocal = 30;  // where the name of the first member is
   throw Error(
       ErrorCode::kBadData,
       members.empty() ? "is a zip archive with nothing in it"
-                      : fmt::format("is a zip archive, not a book; it holds {}", list),
+                      : fmt::format("is a zip archive, not a workbook; it holds {}", list),
       {.file = zip.source(), .remedy = fmt::format("Unpack it and name one of its files; {} can be read.", known)});
 }
 
@@ -140,10 +140,10 @@ void RefuseOldBook(std::string_view content, const std::string& source) {
     wide += '\0';
   }
   if (content.find(wide) != std::string_view::npos) {
-    throw Error(ErrorCode::kUnsupported, "the book has a password",
+    throw Error(ErrorCode::kUnsupported, "the workbook has a password",
                 {.file = source, .remedy = "Save it without one, or as CSV UTF-8."});
   }
-  throw Error(ErrorCode::kUnsupported, "is a book as Excel wrote them before 2007 (.xls)",
+  throw Error(ErrorCode::kUnsupported, "is a workbook as Excel wrote them before 2007 (.xls)",
               {.file = source, .remedy = "Save it as .xlsx or as CSV UTF-8."});
 }
 

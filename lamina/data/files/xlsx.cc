@@ -125,7 +125,7 @@ class SheetHandler : public XmlHandler {
         return;
       }
       if (!index || *index < 0 || *index >= static_cast<int64_t>(parts_.texts.size())) {
-        ThrowBook(fmt::format("cell {} refers to a text that the book does not have", Address()), value_);
+        ThrowBook(fmt::format("cell {} refers to a text that the workbook does not have", Address()), value_);
       }
       cells_.AddText(column_, parts_.texts[static_cast<size_t>(*index)]);
     } else if (type_ == "b") {
@@ -177,7 +177,7 @@ const ZipMember* FindBook(const ZipFile& zip) {
   for (const XlsxRelation& relation : ReadRelations(zip, "")) {
     if (relation.type == "officeDocument") {
       if (relation.path.ends_with(".bin")) {
-        throw Error(ErrorCode::kUnsupported, "is an .xlsb book, whose sheets are not XML",
+        throw Error(ErrorCode::kUnsupported, "is an .xlsb workbook, whose sheets are not XML",
                     {.file = zip.source(), .remedy = "Save it as .xlsx or CSV UTF-8."});
       }
       const bool is_document = relation.path.starts_with("word/") || relation.path.starts_with("ppt/");
@@ -205,7 +205,7 @@ std::optional<Sheet> ReadXlsxSheet(const ZipFile& zip, const SheetQuery& query) 
     return relation.id == book.relations[chosen] && relation.type == "worksheet";
   });
   if (sheet_part == nullptr) {
-    throw Error(ErrorCode::kBadData, "the book has no cells for its sheet",
+    throw Error(ErrorCode::kBadData, "the workbook has no cells for its sheet",
                 {.file = zip.source(),
                  .value = book.sheets[chosen].name,
                  .remedy = "Is it a chart? Name another sheet with --sheet, or save the file again."});

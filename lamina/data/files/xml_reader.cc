@@ -105,7 +105,7 @@ void ReadXml(const ZipFile& zip, const ZipMember& member, XmlHandler& handler) {
       }
       const std::string name = WithoutControls(Excerpt(member.name));
       if (state.has_dtd) {
-        throw Error(ErrorCode::kBadData, fmt::format("'{}' in it has a DTD, which books do not have", name),
+        throw Error(ErrorCode::kBadData, fmt::format("'{}' in it has a DTD, which workbooks do not have", name),
                     {.file = zip.source(), .remedy = "Save the file again by a spreadsheet program."});
       }
       throw Error(ErrorCode::kBadData,

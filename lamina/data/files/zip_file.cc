@@ -191,7 +191,7 @@ std::string_view ZipFile::ReadablePackedBytes(const ZipMember& member) const {
   const std::string_view packed = PackedBytes(member);
   if (member.size_bytes > std::max(kUsualSize_bytes, kMostRatio * packed.size())) {
     ThrowBadZip(source_,
-                fmt::format("'{}' in it says that {} unpack to {}, more than in any book", name,
+                fmt::format("'{}' in it says that {} unpack to {}, more than in any workbook", name,
                             BytesText(std::ssize(packed)), BytesText(static_cast<int64_t>(member.size_bytes))));
   }
   return packed;
@@ -245,7 +245,7 @@ void ZipFile::Read(const ZipMember& member, const std::function<void(std::string
 
 std::string ZipFile::ReadWhole(const ZipMember& member, uint64_t most_bytes) const {
   if (member.size_bytes > most_bytes) {
-    ThrowBadZip(source_, fmt::format("'{}' in it has {}, more than in any book", NameInMessage(member),
+    ThrowBadZip(source_, fmt::format("'{}' in it has {}, more than in any workbook", NameInMessage(member),
                                      BytesText(static_cast<int64_t>(member.size_bytes))));
   }
   std::string whole;

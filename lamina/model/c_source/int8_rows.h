@@ -10,7 +10,7 @@ namespace lamina {
 inline constexpr int64_t kMostInt8Rows = 1000;
 
 /// The network's inputs for rows made up between the bounds of the training rows. Throws Error(kUnsupported) for an
-/// ensemble, nearest neighbours and quantiles.
+/// ensemble, nearest neighbors and quantiles.
 Matrix MadeUpInputs(const Model& model);
 
 /// `model` with Model::int8. Its scales follow from Model::int8_ranges. Where it has none they are measured on at most

@@ -24,7 +24,7 @@ class NormalizedStage final : public DenseStage {
   void Backward(const StageBackwardArgs& args) noexcept override;
   void FoldAnswers() const noexcept override;
   bool Folds() const override { return true; }
-  std::string Describe() const override { return product_->Describe() + ", normalised by the batch"; }
+  std::string Describe() const override { return product_->Describe() + ", normalized by the batch"; }
 
  private:
   NormalizationArrays Arrays() const;

@@ -72,7 +72,7 @@ TEST(SoftTargetsTest, RefusesColumnsThatDoNotFit) {
     EXPECT_EQ(context.setting, kSoftTargetSetting);
   };
   refuse({"p_a"}, {"no column of class 'b'", "p_b"});
-  refuse({"p_a", "p_b", "z"}, {"of no class", "'z'"});
+  refuse({"p_a", "p_b", "z"}, {"belongs to no class", "'z'"});
   refuse({"p_a", "p_b", "q_a"}, {"two columns of class 'a'", "q_a", "p_a"});
   refuse({"p_a", "t"}, {"holds text", "'t'"});
   ExpectError([&] { rows.Learn({"p_a", "p_c"}); }, ErrorCode::kNotFound, {"p_c"});

@@ -29,7 +29,7 @@ TEST(NoTablesTest, WhatPeopleTakeForTablesIsNamed) {
   ExpectNoTable("t.jsonl", "{\"a\": 1}\n{\"a\": 2}\n", "an object a line", "lines=True");
   ExpectNoTable("t.xls", "\n<html xmlns:x=\"urn\"><table><tr><td>1</td></tr></table></html>\n", "a web page", ".xlsx");
   ExpectNoTable("t.xls", "\xEF\xBB\xBF<TABLE border=1><tr><td>1</td></tr></TABLE>", "a web page", "CSV UTF-8");
-  ExpectNoTable("t.xls", "<?xml version=\"1.0\"?>\n<?mso-application?>\n<Workbook>\n", "a book as XML", ".xlsx");
+  ExpectNoTable("t.xls", "<?xml version=\"1.0\"?>\n<?mso-application?>\n<Workbook>\n", "a workbook as XML", ".xlsx");
   ExpectNoTable("t.txt", "<?xml version=\"1.0\"?>\n<rows/>\n", "is XML", "CSV UTF-8");
   ExpectNoTable("t.csv", "%PDF-1.7\n%\xE2\xE3\n1 0 obj\n", "a PDF document", "spreadsheet");
   ExpectNoTable("t.sql", "-- MySQL dump 10.13\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `t`;\n", "SQL",

@@ -219,10 +219,11 @@ TEST(XlsxTest, MissingPartsAreNamed) {
   EXPECT_EQ(ReadParts(whole).rows, 1);
   EXPECT_EQ(ReadParts(without("xl/styles.xml")).rows, 1);
   EXPECT_EQ(ReadParts(without("_rels/.rels")).rows, 1);
-  ExpectBadBook(without("xl/workbook.xml"), {"a zip archive, not a book", "'[Content_Types].xml'", "xlsx, ods, csv"});
+  ExpectBadBook(without("xl/workbook.xml"),
+                {"a zip archive, not a workbook", "'[Content_Types].xml'", "xlsx, ods, csv"});
   ExpectBadBook(without("xl/_rels/workbook.xml.rels"), {"no cells", "'One'"});
   ExpectBadBook(without("xl/worksheets/sheet1.xml"), {"no cells", "'One'"});
-  ExpectBadBook(without("xl/sharedStrings.xml"), {"t.xlsx:2", "cell A2", "a text that the book does not have"});
+  ExpectBadBook(without("xl/sharedStrings.xml"), {"t.xlsx:2", "cell A2", "a text that the workbook does not have"});
 }
 
 TEST(XlsxTest, DamagedSheetsAreNamed) {
