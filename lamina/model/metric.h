@@ -77,7 +77,7 @@ struct MetricValue {
   std::string reason;  // of that
   Interval interval;   // NaN without resamples
 
-  /// "62.61 % (61.02 to 64.11)"; "undefined: the rows are all of one class".
+  /// "62.61 % (61.02 to 64.11)"; "undefined: all rows have the same class".
   std::string Text() const;
 };
 

@@ -61,7 +61,7 @@ void RequireTargets(const TrainSettings& settings, const Loss& loss, int64_t cla
     return;
   }
   if (classes > 0 && (HasLogLink(loss) || !loss.levels().empty())) {
-    RefuseSetting("loss", fmt::format("{} is for numbers to predict, and the target is a class", loss.name()), "",
+    RefuseSetting("loss", fmt::format("{} is for numbers to predict, and the targets are classes", loss.name()), "",
                   "Use --task regression, or --loss cross_entropy.");
   }
   if (HasLogLink(loss) && settings.target_scale != "auto" && settings.target_scale != "none" &&

@@ -57,7 +57,7 @@ class MethodsTest(CliTest):
                 answers = self.succeed("predict", "--model", "m", "--data", "new.csv").out.split()
                 self.assertEqual(len(answers), 40)
                 if method[0] == "knn":
-                    self.refuse("export", "m", "--onnx", "--out", "m.onnx", says=("nearest neighbours", "ONNX"))
+                    self.refuse("export", "m", "--onnx", "--out", "m.onnx", says=("nearest neighbors", "ONNX"))
                 else:
                     self.succeed("export", "m", "--onnx", "--out", "m.onnx")
 

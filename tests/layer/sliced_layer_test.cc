@@ -346,7 +346,7 @@ TEST_F(FileLayerTest, StoppedOrFailedLeavesNothing) {
   EXPECT_EQ(folder_.Count(), 2);
   settings_.w = "";
   settings_.neurons = 301;
-  EXPECT_TRUE(Mentions(Error_(settings_), "301 centres"));
+  EXPECT_TRUE(Mentions(Error_(settings_), "301 centers"));
   EXPECT_EQ(folder_.Count(), 2);
 }
 
