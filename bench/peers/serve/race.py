@@ -10,6 +10,7 @@ before. Bodies: one row as JSON; 64 rows as JSON; for lamina 64 rows as a binary
 compared with lamina predict first.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -158,7 +159,9 @@ def main():
                                           ready_ms=round(ready * 1000, 1), load_before=round(load, 1), threads=options.threads)
                             print(json.dumps(result), file=out, flush=True)
                 finally:
-                    os.killpg(process.pid, signal.SIGKILL)
+                    for pid in children(process.pid):  # workers of BentoML have groups of their own
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(pid, signal.SIGKILL)
                     process.wait()
 
 
