@@ -178,7 +178,7 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
   }
 }
 
-// Of more samples, computing with rows of weights hides the wait for them.
+// With more samples, computing with rows of weights hides the wait for the next.
 inline constexpr int64_t kMostToAsk = 16;
 
 // So many samples are computed between two looks at whether the layer is still wanted.

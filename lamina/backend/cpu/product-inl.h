@@ -256,7 +256,7 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth, shape, in.budget);
   // Tiles of other widths would sum in another order.
   const bool same_panels = Sum::kOneOrder || in.columns.count <= size.columns;
-  // Of a divided sum, packed rows are there for a part only.
+  // Packed rows of a divided sum are there for a part only.
   const bool rows_are_there = size.depth >= in.depth || !Block<Sum, T>::PacksRows(in);
   return in.rows.count > kDirectRows<Sum> && in.rows.count <= kMostOwnRows && same_panels && rows_are_there &&
          !in.skips_zeros && in.columns.count >= kLeastPanels * team.size * shape.columns() &&
