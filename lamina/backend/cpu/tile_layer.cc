@@ -24,10 +24,8 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
   if (batch >= outputs) {  // the weights may be packed instead; else a panel of them a thread
     sizes = LargestOf(sizes, ScratchFor(batch, outputs, inputs, shape, plans[0].budget));
   } else {
-    const ScratchSizes panel =
-        ScratchFor(std::min(batch, kMostOwnRows), shape.columns(), inputs, shape, plans[0].budget);
-    sizes.columns = std::max(sizes.columns, plans[0].most_threads * panel.columns);
-    sizes.partial = std::max(sizes.partial, plans[0].most_threads * panel.partial);
+    const int64_t panel = shape.columns() * std::min(inputs, plans[0].budget.depth);
+    sizes.columns = std::max(sizes.columns, plans[0].most_threads * panel);
   }
   if (request.training) {
     sizes = LargestOf(sizes, ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
