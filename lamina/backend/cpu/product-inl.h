@@ -282,7 +282,8 @@ template <class Sum, class T, class Finish>
 void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T* partial, const Finish& finish,
                   int64_t p) {
   HWY_ALIGN T local[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
-  const int64_t strip_size = Finish::kRowTiles * Sum::kRows * Block<Sum, T>::ShapeOf(in).columns();
+  const TileShape shape = Block<Sum, T>::ShapeOf(in);
+  const int64_t strip_size = Finish::kRowTiles * shape.rows * shape.columns();
   const bool asks_for_rows = AsksForRows(in, in.columns);
   for (int64_t k = 0; k < std::max<int64_t>(in.depth, 1); k += size.depth) {
     Block<Sum, T> block(in, size, 0, 0, k);
@@ -316,7 +317,7 @@ void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T*
 // The product where HasOwnPanels(). The panels are those of the other way, and so are the bits.
 template <class Sum, class T, class Finish>
 void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team) {
-  const int64_t panel_columns = Block<Sum, T>::ShapeOf(in).columns();
+  const TileShape shape = Block<Sum, T>::ShapeOf(in);
   const int64_t depth = EqualParts(in.depth, in.budget.depth, 1);
   const Blocking size{depth, in.columns.count, in.columns.count, in.rows.count};
   const Block<Sum, T> block(in, size, 0, 0, 0);
@@ -324,11 +325,9 @@ void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team)
     PackRows(in, block, team);
   }
   team.Barrier();
-  T* const packed = in.scratch.columns + team.thread * panel_columns * depth;
-  const int64_t strips = CeilDivide(block.row_groups.parts, Finish::kRowTiles);
-  T* const partial = depth < in.depth
-                         ? in.scratch.partial + team.thread * strips * Finish::kRowTiles * Sum::kRows * panel_columns
-                         : nullptr;
+  T* const packed = in.scratch.columns + team.thread * shape.columns() * depth;
+  const int64_t rows = CeilDivide(block.row_groups.parts, Finish::kRowTiles) * Finish::kRowTiles * shape.rows;
+  T* const partial = depth < in.depth ? in.scratch.partial + team.thread * rows * shape.columns() : nullptr;
   team.Share(block.panels.parts, 0, [&](int64_t p, int64_t end) HWY_ATTR {
     for (; p < end && !Abandoned(); ++p) {
       ComputePanel<Sum>(in, size, packed, partial, finish, p);
