@@ -218,6 +218,53 @@ TEST_P(LayerConformance, ActivationsOverTheirWholeRange) {
 INSTANTIATE_TEST_SUITE_P(All, LayerConformance, testing::ValuesIn(AllConfigurations()),
                          [](const auto& info) { return info.param.Name(); });
 
+// Sums of more terms than are computed in one go, of few rows: every thread packs panels of its own, part after part.
+class PanelConformance : public ConfigurationTest {
+ protected:
+  static constexpr Shape kForward{20, 300, 1030};
+  static constexpr Shape kBack{20, 1030, 300};
+};
+
+TEST_P(PanelConformance, LongSumsAreExactOnIntegers) {
+  const Chosen backend(GetParam());
+  ForTypes([&]<class T>(T) {
+    for (const Synapse synapse : {kDot, Synapse::kL1}) {
+      CheckForward<T>(backend, CaseOf(synapse, kForward, "identity", true, true), true);
+      CheckInputGradient<T>(backend, {synapse, kBack, nullptr, true, 1});
+    }
+  });
+}
+
+TEST_P(PanelConformance, AnyThreadsSameBits) {
+  ForTypes([&]<class T>(T) {
+    const Dense x = Reals(kForward.batch, kForward.inputs, 15);
+    const Dense w = Reals(kForward.outputs, kForward.inputs, 16);
+    const Dense delta = Reals(kBack.batch, kBack.outputs, 17);
+    const Dense w_back = Reals(kBack.outputs, kBack.inputs, 18);
+    Guarded<T> x_t(x, 0), w_t(w, 0), delta_t(delta, 0), back_t(w_back, 0), none(kBack.batch, kBack.inputs, 0);
+    std::vector<std::vector<T>> first;
+    for (const int threads : {GetParam().threads, 2, 5}) {
+      Configuration configuration = GetParam();
+      configuration.threads = threads;
+      const Chosen backend(configuration);
+      Guarded<T> a(kForward.batch, kForward.outputs, 0), dx(kBack.batch, kBack.inputs, 0);
+      backend->Prepare(Request<T>(kDot, kForward, "tanh", false))
+          ->Forward({x_t.view(), w_t.view(), nullptr, a.view(), {}});
+      backend->Prepare(Request<T>(kDot, kBack, "tanh", false))
+          ->InputGradient({delta_t.view(), back_t.view(), none.view(), nullptr, {}, dx.view()});
+      const std::vector<std::vector<T>> now{a.bytes(), dx.bytes()};
+      first = first.empty() ? now : first;
+      for (size_t i = 0; i < now.size(); ++i) {
+        EXPECT_EQ(std::memcmp(now[i].data(), first[i].data(), now[i].size() * sizeof(T)), 0)
+            << (i == 0 ? "forward" : "input gradient") << ", " << threads << " threads";
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PanelConformance, testing::ValuesIn(OwnConfigurations()),
+                         [](const auto& info) { return info.param.Name(); });
+
 // A silent fallback would make the suite above test one instruction set several times.
 TEST(Targets, EveryCompiledAndSupportedTargetIsRun) {
   std::string ran;

@@ -65,9 +65,10 @@ struct Block {
         cache_columns(size.cache_columns),
         row_groups(rows, ShapeOf(in).rows),
         panels(CeilDivide(columns, kLanes<T>), ShapeOf(in).vectors),
-        pack_rows(in.rows.k_stride != 1 || in.rows.encoding != nullptr),
+        pack_rows(PacksRows(in)),
         direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= kDirectRows<Sum>) {}
 
+  static bool PacksRows(const ProductInput<T>& in) { return in.rows.k_stride != 1 || in.rows.encoding != nullptr; }
   static TileShape ShapeOf(const ProductInput<T>& in) {
     if (in.skips_zeros) {
       return {PickingRows(in.rows), kTileVectors, kLanes<T>};

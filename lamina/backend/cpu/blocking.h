@@ -41,6 +41,9 @@ constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 /// packing the columns again for each block cost under 1 %.
 inline constexpr int64_t kMaxBlockRows = 2048;
 
+/// Rows of a product whose threads may pack panels of their own, at most.
+inline constexpr int64_t kMostOwnRows = 256;
+
 /// Row groups that are finished together, at most.
 inline constexpr int64_t kMaxRowTiles = 2;
 

@@ -26,26 +26,79 @@ struct DotInput {
   int64_t depth;
   T* out;
   int64_t out_stride;
+  std::array<const T*, 3> ahead = {};  // rows of weights that are read next, asked for along with these; null: none
 };
+
+// to[i] = the sum of the lanes of sums[i], in the order of hn::SumOfLanes().
+template <class T, int kCount>
+HWY_INLINE void StoreSumsOfLanes(const VecOf<T> (&sums)[kCount], T* to) {
+  const Tag<T> d;
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(T) == 4 && kCount >= kLanes<T> / 2) {  // sixteen at once: 30 shuffles instead of 80
+    const hn::Repartition<double, Tag<T>> pairs;
+    HWY_UNROLL(2)
+    for (int first = 0; first < kCount; first += 16) {
+      VecOf<T> v[16];  // sum 4 b + i comes out in block b, where vector b + 4 i goes in
+      HWY_UNROLL(16)
+      for (int i = 0; i < 16; ++i) {
+        v[i / 4 + 4 * (i % 4)] = first + i < kCount ? sums[first + i] : hn::Zero(d);
+      }
+      VecOf<T> halves[8];
+      HWY_UNROLL(8)
+      for (int i = 0; i < 8; ++i) {
+        halves[i] =
+            hn::Add(hn::ConcatLowerLower(d, v[2 * i + 1], v[2 * i]), hn::ConcatUpperUpper(d, v[2 * i + 1], v[2 * i]));
+      }
+      VecOf<T> blocks[4];
+      HWY_UNROLL(4)
+      for (int i = 0; i < 4; ++i) {
+        const auto a = halves[2 * i].raw;
+        const auto b = halves[2 * i + 1].raw;
+        blocks[i] = VecOf<T>{_mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xDD))};
+      }
+      VecOf<T> twos[2];
+      HWY_UNROLL(2)
+      for (int i = 0; i < 2; ++i) {
+        const auto a = hn::BitCast(pairs, blocks[2 * i]);
+        const auto b = hn::BitCast(pairs, blocks[2 * i + 1]);
+        twos[i] =
+            hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, a, b)), hn::BitCast(d, hn::InterleaveUpper(pairs, a, b)));
+      }
+      const VecOf<T> all{_mm512_add_ps(_mm512_shuffle_ps(twos[0].raw, twos[1].raw, 0x88),
+                                       _mm512_shuffle_ps(twos[0].raw, twos[1].raw, 0xDD))};
+      hn::StoreU(all, d, to + first);
+    }
+    return;
+  }
+#endif
+  HWY_UNROLL(32)
+  for (int i = 0; i < kCount; ++i) {
+    to[i] = hn::GetLane(hn::SumOfLanes(d, sums[i]));
+  }
+}
 
 /// out[s * out_stride + o] = sum over k of term(x[s][k], weights[o][k]).
 template <class Term, class T, int kOutputs, int kSamples>
 HWY_NOINLINE void DotTile(const DotInput<T>& in) {
   const Tag<T> d;
-  VecOf<T> sum[kSamples][kOutputs];
-  HWY_UNROLL(8)
-  for (int s = 0; s < kSamples; ++s) {
-    HWY_UNROLL(8)
-    for (int o = 0; o < kOutputs; ++o) {
-      sum[s][o] = hn::Zero(d);
-    }
+  VecOf<T> sums[kSamples * kOutputs];  // sample by sample
+  HWY_UNROLL(32)
+  for (auto& sum : sums) {
+    sum = hn::Zero(d);
   }
   const T* w = in.weights;
   const T* x = in.x;
   const int64_t w_stride = in.weight_stride;
   const int64_t x_stride = in.x_stride;
   int64_t left = in.depth;
+  std::array<const T*, 3> ahead = in.ahead;
   for (; left >= kLanes<T>; left -= kLanes<T>) {
+    if (kSamples == kDotSamples && ahead[0] != nullptr) {
+      for (const T*& each : ahead) {
+        __builtin_prefetch(each, 0, 2);
+        each += kLanes<T>;
+      }
+    }
     VecOf<T> xs[kSamples];
     HWY_UNROLL(8)
     for (int s = 0; s < kSamples; ++s) {
@@ -59,7 +112,8 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
       }
       HWY_UNROLL(8)
       for (int s = 0; s < kSamples; ++s) {
-        sum[s][o] = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum[s][o])).v;
+        auto& sum = sums[s * kOutputs + o];
+        sum = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum)).v;
       }
     }
     w += kLanes<T>;
@@ -76,16 +130,16 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
       const auto wo = LoadTail<T>(w + o * w_stride, left);
       HWY_UNROLL(8)
       for (int s = 0; s < kSamples; ++s) {
-        sum[s][o] = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum[s][o])).v;
+        auto& sum = sums[s * kOutputs + o];
+        sum = Term::Accumulate(Pack<T>(xs[s]), Pack<T>(wo), Pack<T>(sum)).v;
       }
     }
   }
+  HWY_ALIGN T stored[RoundUp(kSamples * kOutputs, kLanes<T>)];
+  StoreSumsOfLanes<T>(sums, stored);
   HWY_UNROLL(8)
   for (int s = 0; s < kSamples; ++s) {
-    HWY_UNROLL(8)
-    for (int o = 0; o < kOutputs; ++o) {
-      in.out[s * in.out_stride + o] = hn::GetLane(hn::SumOfLanes(d, sum[s][o]));
-    }
+    std::copy_n(stored + s * kOutputs, kOutputs, in.out + s * in.out_stride);
   }
 }
 
@@ -124,6 +178,9 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
   }
 }
 
+// With more samples, computing with rows of weights hides the wait for the next.
+inline constexpr int64_t kMostToAsk = 16;
+
 // So many samples are computed between two looks at whether the layer is still wanted.
 inline constexpr int64_t kSamplesBetween = 64;
 
@@ -139,6 +196,7 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
     const int64_t outputs = o_begin + count * (g + 1) / groups - o;
     DotInput<T> in{
         args.weights.Row<T>(o), args.weights.stride, nullptr, args.x.stride, args.x.cols, nullptr, to.stride};
+    const bool asks = s_end - s_begin >= 2 * kDotSamples && s_end - s_begin <= kMostToAsk && g + 1 < groups;
     for (int64_t s = s_begin; s < s_end;) {
       if ((s - s_begin) % kSamplesBetween == 0 && Abandoned()) {
         return;
@@ -146,6 +204,12 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
       in.x = args.x.Row<T>(s);
       in.out = to.Row<T>(s) + o;
       if (s_end - s >= kDotSamples) {
+        if (asks) {  // each tile for its share of the rows
+          const int64_t share = (s - s_begin) * kDotOutputs / (s_end - s_begin);
+          for (int64_t i = 0; i < 3; ++i) {
+            in.ahead[i] = args.weights.Row<T>(std::min(o + outputs + share + i, o_end - 1));
+          }
+        }
         DotFor<typename Synapse::Term, T, kDotSamples>(outputs)(in);
         s += kDotSamples;
       } else if (s_end - s >= 2) {

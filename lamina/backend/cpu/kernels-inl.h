@@ -20,15 +20,15 @@ namespace lamina::cpu::HWY_NAMESPACE {
 template <class Sum, class T>
 bool PacksWeights(const ProductInput<T>& weights_packed, Team team) {
   constexpr int64_t kPacking = 8;
-  constexpr int64_t kShortRow_bytes = 1024;  // read from memory in pieces, outputs are slow to pack
   const int64_t samples = weights_packed.rows.count;
   const int64_t outputs = weights_packed.columns.count;
   const int64_t cost = samples * RoundUp(outputs, kLanes<T>) + outputs * kPacking;
   const int64_t cost_of_packed_samples = outputs * RoundUp(samples, kLanes<T>) + samples * kPacking;
-  // For few samples only panel by panel, into memory that every thread has for one.
+  // For few samples only panel by panel, into memory that every thread has for one. Rows of sums in parts are as quick
+  // in place (17 to 40 samples: 0.91 to 1.26).
   return cost <= cost_of_packed_samples &&
-         (samples >= outputs || (HasOwnPanels<Sum>(weights_packed, team) &&
-                                 weights_packed.depth * static_cast<int64_t>(sizeof(T)) >= kShortRow_bytes));
+         (samples >= outputs ||
+          (weights_packed.depth <= weights_packed.budget.depth && HasOwnPanels<Sum>(weights_packed, team)));
 }
 
 // Every sum has the same bits whichever operand is packed.

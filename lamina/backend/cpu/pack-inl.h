@@ -210,8 +210,10 @@ void PackPanel(const Operand<T>& operand, int64_t begin, int64_t count, int64_t 
     constexpr int64_t kAhead = 16;  // a row of columns is a page from the next: no stream for the processor to see
     for (int64_t k = 0; k < depth; ++k) {
       const T* const ahead = operand.At(begin, k_begin + std::min(k + kAhead, depth - 1));
-      for (int64_t r = 0; r < count; r += kLineElements<T>) {
-        __builtin_prefetch(ahead + r);
+      const auto before = static_cast<int64_t>(reinterpret_cast<uintptr_t>(ahead) % 64 / sizeof(T));
+      const int64_t lines = CeilDivide(before + count, kLineElements<T>);
+      for (int64_t i = 0; i < lines; ++i) {
+        __builtin_prefetch(ahead + std::min(i * kLineElements<T>, count - 1));
       }
       Transform<T>(
           count, panel + k * width, [](auto v) { return v; }, operand.At(begin, k_begin + k));

@@ -127,22 +127,23 @@ HWY_INLINE void ComputeStrip(const ProductInput<T>& in, const Block<Sum, T>& blo
   }
 }
 
-// Whether rows that are read in place are prefetched. They are where the matrix exceeds the second-level cache and rows
-// are too short for the processor to see a stream. (With 65 inputs 1.25 times as fast. With 784 it cost 10 %, as did
-// fetching into the first level.)
-template <class Sum, class T>
-bool AsksForRows(const ProductInput<T>& in, const Block<Sum, T>& block) {
+// Whether rows of an operand are prefetched. They are where the matrix exceeds the second-level cache and rows are too
+// short for the processor to see a stream. (With 65 inputs 1.25 times as fast. With 784 it cost 10 %, as did fetching
+// into the first level.)
+template <class T>
+bool AsksForRows(const ProductInput<T>& in, const Operand<T>& operand) {
   constexpr int64_t kShort_bytes = 1024;
-  return !block.pack_rows && block.depth * static_cast<int64_t>(sizeof(T)) <= kShort_bytes &&
-         in.rows.count * in.rows.stride > 2 * in.budget.column_block;
+  return operand.k_stride == 1 && operand.encoding == nullptr &&
+         in.depth * static_cast<int64_t>(sizeof(T)) <= kShort_bytes &&
+         operand.count * operand.stride > 2 * in.budget.column_block;
 }
 
 // Into the second level.
-template <class Sum, class T>
-void AskForRows(const ProductInput<T>& in, const Block<Sum, T>& block, const TilePlace& at) {
-  for (int64_t r = 0; r < at.rows; ++r) {
-    for (int64_t k = 0; k < block.depth; k += kLineElements<T>) {
-      __builtin_prefetch(in.rows.At(at.row + r, block.k + k), 0, 2);
+template <class T>
+void AskForRows(const Operand<T>& operand, int64_t begin, int64_t end, int64_t k_begin, int64_t depth) {
+  for (int64_t r = begin; r < end; ++r) {
+    for (int64_t k = 0; k < depth; k += kLineElements<T>) {
+      __builtin_prefetch(operand.At(r, k_begin + k), 0, 2);
     }
   }
 }
@@ -195,7 +196,7 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   const int64_t strip_size = Finish::kRowTiles * shape.rows * tile_columns;
   const bool split_sum = block.depth < in.depth;
   const bool last = block.k + block.depth >= in.depth;
-  const bool asks_for_rows = AsksForRows(in, block);
+  const bool asks_for_rows = AsksForRows(in, in.rows);
   const int64_t groups = block.row_groups.parts;
   const int64_t strips = CeilDivide(groups, Finish::kRowTiles);
   const Split parts(block.panels.parts, std::max<int64_t>(1, block.cache_columns / tile_columns));
@@ -226,7 +227,7 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
           finish.Prefetch(next_at);  // this tile's lines were asked for one tile ago
         }
         if (asks_for_rows && next.strip != walk.strip) {
-          AskForRows(in, block, next_at);
+          AskForRows(in.rows, next_at.row, next_at.row + next_at.rows, block.k, block.depth);
         }
         const int64_t group = walk.strip * Finish::kRowTiles;
         const int64_t tile_index = walk.strip * block.panels.parts + walk.panel;
@@ -250,40 +251,86 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
 // would have to read them anew.
 template <class Sum, class T>
 bool HasOwnPanels(const ProductInput<T>& in, Team team) {
-  constexpr int64_t kMostRows = 256;
   constexpr int64_t kLeastPanels = 4;  // of a thread, for equal shares
-  const int64_t panel_columns = Block<Sum, T>::ShapeOf(in).columns();
-  return in.rows.count > kDirectRows<Sum> && in.rows.count <= kMostRows && in.depth <= in.budget.depth &&
-         in.columns.count >= kLeastPanels * team.size * panel_columns &&
-         in.columns.count * in.depth <= in.budget.packed && !in.skips_zeros;
+  const TileShape shape = Block<Sum, T>::ShapeOf(in);
+  const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth, shape, in.budget);
+  // Panels of several blocks may have other widths, and gradients then another order. Short rows from memory gain where
+  // there is one order.
+  const bool same_panels = in.columns.count <= size.columns || (Sum::kOneOrder && AsksForRows(in, in.columns));
+  // Packed rows of a divided sum are there for a part only. Its parts come anew with each panel, which took 250
+  // rows 1.2 times as long.
+  const bool divided = size.depth < in.depth;
+  const bool rows_are_there = !divided || !Block<Sum, T>::PacksRows(in);
+  const int64_t most_rows = divided ? kMostOwnRows / 2 : kMostOwnRows;
+  return in.rows.count > kDirectRows<Sum> && in.rows.count <= most_rows && same_panels && rows_are_there &&
+         !in.skips_zeros && in.columns.count >= kLeastPanels * team.size * shape.columns() &&
+         team.size * shape.columns() * std::max(size.depth, kMostOwnRows) <= in.budget.packed;
+}
+
+// Asks for the rows that the next panel is packed from, where ComputeBlock() would ask for them: those beside row
+// groups [group, group_end) of `groups` groups.
+template <class Sum, class T>
+void AskForPanel(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t group, int64_t group_end,
+                 int64_t groups) {
+  const int64_t first = block.PanelBegin(p);
+  const int64_t columns = std::min(block.PanelVectors(p) * kLanes<T>, block.columns - first);
+  AskForRows(in.columns, first + columns * group / groups, first + columns * group_end / groups, block.k, block.depth);
+}
+
+// All of panel p: the parts of a divided sum one after the other, each packed to the same place.
+template <class Sum, class T, class Finish>
+void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T* partial, const Finish& finish,
+                  int64_t p) {
+  HWY_ALIGN T local[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
+  const TileShape shape = Block<Sum, T>::ShapeOf(in);
+  const int64_t strip_size = Finish::kRowTiles * shape.rows * shape.columns();
+  const bool asks_for_rows = AsksForRows(in, in.columns);
+  for (int64_t k = 0; k < std::max<int64_t>(in.depth, 1); k += size.depth) {
+    Block<Sum, T> block(in, size, 0, 0, k);
+    block.one_panel = packed;
+    PackPanelOf(in, block, p, 0, block.depth);
+    const bool last = k + block.depth >= in.depth;
+    const int64_t groups = block.row_groups.parts;
+    for (int64_t group = 0; group < groups; group += Finish::kRowTiles) {
+      const int64_t group_end = std::min<int64_t>(group + Finish::kRowTiles, groups);
+      if (asks_for_rows && p + 1 < block.panels.parts) {
+        AskForPanel(in, block, p + 1, group, group_end, groups);
+      }
+      const TilePlace at = block.PlaceOf(group, group_end, p);
+      if (!IsWanted(finish, at)) {
+        continue;
+      }
+      if (last) {
+        finish.Prefetch(at);
+      }
+      T* const tile = partial == nullptr ? local : partial + group / Finish::kRowTiles * strip_size;
+      if (partial != nullptr || !ComputeInPlace(in, block, finish, group, p, at)) {
+        ComputeStrip(in, block, group, group_end, p, tile, k > 0);
+        if (last) {
+          finish(tile, at);
+        }
+      }
+    }
+  }
 }
 
 // The product where HasOwnPanels(). The panels are those of the other way, and so are the bits.
 template <class Sum, class T, class Finish>
 void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team) {
   const TileShape shape = Block<Sum, T>::ShapeOf(in);
-  Block<Sum, T> block(in, {in.depth, in.columns.count, in.columns.count, in.rows.count}, 0, 0, 0);
-  block.one_panel = in.scratch.columns + team.thread * shape.columns() * in.depth;
+  const int64_t depth = EqualParts(in.depth, in.budget.depth, 1);
+  const Blocking size{depth, in.columns.count, in.columns.count, in.rows.count};
+  const Block<Sum, T> block(in, size, 0, 0, 0);
   if (block.pack_rows) {
     PackRows(in, block, team);
   }
   team.Barrier();
-  HWY_ALIGN T tile[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
-  const int64_t groups = block.row_groups.parts;
+  T* const packed = in.scratch.columns + team.thread * shape.columns() * depth;
+  const int64_t rows = CeilDivide(block.row_groups.parts, Finish::kRowTiles) * Finish::kRowTiles * shape.rows;
+  T* const partial = depth < in.depth ? in.scratch.partial + team.thread * rows * shape.columns() : nullptr;
   team.Share(block.panels.parts, 0, [&](int64_t p, int64_t end) HWY_ATTR {
     for (; p < end && !Abandoned(); ++p) {
-      PackPanelOf(in, block, p, 0, block.depth);
-      for (int64_t group = 0; group < groups; group += Finish::kRowTiles) {
-        const int64_t group_end = std::min<int64_t>(group + Finish::kRowTiles, groups);
-        const TilePlace at = block.PlaceOf(group, group_end, p);
-        if (IsWanted(finish, at)) {
-          finish.Prefetch(at);
-          if (!ComputeInPlace(in, block, finish, group, p, at)) {
-            ComputeStrip(in, block, group, group_end, p, tile, false);
-            finish(tile, at);
-          }
-        }
-      }
+      ComputePanel<Sum>(in, size, packed, partial, finish, p);
     }
   });
 }
