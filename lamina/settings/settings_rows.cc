@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/text.h"
 #include "lamina/model/metrics.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/data_rows.h"
 #include "lamina/settings/embedding.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/method_rows.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/quality_rows.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/setting_names.h"
@@ -53,10 +55,15 @@ constexpr std::string_view kBipolarText =
 std::vector<Row> LayerRows() {
   return {
       Row("recipe", &S::recipe,
-          "What settings of network and training are where they are open (auto): plain, one quick layer, or tabular, "
-          "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; auto: tabular for "
-          "tables, plain for images and with what tabular cannot do (it is said): lbfgs, shards, layers of distances",
-          {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better; auto"}),
+          fmt::format(
+              "What settings of network and training are where they are open (auto): plain, one quick layer; tabular, "
+              "three layers trained as RealMLP-TD-S, which answers better from tables and takes longer; or mixed, that "
+              "network and a kernel machine, as rfm, which count half each. auto: mixed for tables of {} to {} "
+              "training "
+              "rows where no setting of a network is given, else tabular for tables, plain for images and with what "
+              "tabular cannot do (it is said): lbfgs, shards, layers of distances",
+              WithThousands(kMixedAbove), WithThousands(kMostRowsOfMixed)),
+          {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better, mixed best; auto"}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
           {.range = kNotNegative,
