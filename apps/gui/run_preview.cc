@@ -204,7 +204,7 @@ QStringList RunPreview::Notes() const {
                         QString::number(100 * share, 'f', 1), PlainLabelOf("class-weights"));
     }
   }
-  const bool tabular = recipe == kTabularRecipe;
+  const bool tabular = recipe != kPlainRecipe;
   const int64_t most = (tabular ? kOfRecipeTabular : kParametersARow) * std::max<int64_t>(1, train_rows);
   if (network.parameter_count() > most) {
     notes << QObject::tr("%1 parameters for %2 are very many: %3.")

@@ -15,9 +15,9 @@
 #include "lamina/cluster/communicator.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/rbf/even_rows.h"
-#include "lamina/rbf/kernel_network.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
+#include "lamina/run/kernel_training.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -165,48 +165,19 @@ class DirectTraining {
 
   std::optional<Network> TrainedKernels(const Model& model) {
     KernelNetworkOptions options;
-    options.choices = KernelChoicesFrom(settings_);
     options.classes = model.network.layers().back().activation.is_softmax();
     options.threads = backend_.threads();
-    options.seconds = settings_.fit_seconds.value_or(0);
     options.prune = settings_.prune;
     options.stop_requested = [this] { return Stopped(); };
     options.ranks = ranks_;
-    KernelNetwork fitted = FitKernelNetwork(data_.train, options);
-    const KernelMachine& machine = fitted.machine;
-    if (ranks_ == nullptr ? !machine.complete : ranks_->Any(!machine.complete)) {
+    std::optional<KernelTraining> trained = TrainKernels(settings_, data_.train, std::move(options));
+    if (!trained) {
       return std::nullopt;
     }
-    found_ = {{"distance", machine.kind.p == 1 ? "l1" : "l2"},
-              {"power", machine.kind.power},
-              {"radius", machine.scale},
-              {"ridge", machine.ridge},
-              {"round", machine.round},
-              {"left_out_error", machine.error},
-              {"tried", fitted.tried},
-              {"search_rows", fitted.search_rows},
-              {"equal_rows", fitted.equal_rows},
-              {"groups", fitted.groups},
-              {"asked_rows", fitted.asked_rows},
-              {"feature_weights", WeightsAlongColumns(machine.feature_weights, data_.train.inputs())}};
-    if (settings_.prune > 0) {
-      found_["centres"] = fitted.centres;
-      found_["unpruned"] = fitted.unpruned;
-      found_["growth"] = fitted.growth;
-    }
-    if (machine.jitter > 0) {
-      found_["jitter"] = machine.jitter;
-    }
-    if (options.classes) {
-      found_["left_out_accuracy"] = fitted.left_out_correct;
-      found_["temperature"] = fitted.temperature;
-    }
-    if (fitted.gates) {
-      found_["leaves"] = 1 + std::ssize(fitted.others);
-      others_ = std::move(fitted.others);
-      gates_ = std::move(fitted.gates);
-    }
-    return std::move(fitted.network);
+    found_ = std::move(trained->found);
+    others_ = std::move(trained->fitted.others);
+    gates_ = std::move(trained->fitted.gates);
+    return std::move(trained->fitted.network);
   }
 
   std::optional<Network> KeptRows(const Model& model) const {

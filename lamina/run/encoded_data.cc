@@ -23,6 +23,7 @@
 #include "lamina/run/encode_files.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/settings/validation.h"
@@ -316,7 +317,7 @@ void OpenParts(const json& parts, const TrainSettings& settings, const RankShare
 
 EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom,
                             const Preprocessor* fitted, const RankShare& share) {
-  if (!LearnsByGradient(settings) || settings.optimizer == kLbfgs) {
+  if (!LearnsByGradient(settings) || HasKernelsBeside(settings) || settings.optimizer == kLbfgs) {
     RefuseSetting("data", "encoded data are for methods that take steps of a batch", settings.data,
                   "Give the data themselves.");
   }

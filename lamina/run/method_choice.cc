@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
 
 namespace lamina {
@@ -31,6 +34,31 @@ TrainSettings AsKernelMachine(const TrainSettings& settings, const RawData& raw)
   return kernels;
 }
 
+// Where groups or times leave rows out, one method alone: validation rows are of no group that a kernel machine knows.
+int64_t MostRowsFor(const TrainSettings& settings) {
+  return settings.group.empty() && settings.split_by.empty() ? kMostRowsOfMixed : kMostRowsOfKernels;
+}
+
+MethodChoice ForRows(const Split& split, const TrainSettings& settings, MethodChoice kernels, MethodChoice network) {
+  const int64_t rows = std::ssize(split.train);
+  if (rows <= kMostRowsOfKernels) {
+    kernels.remark = fmt::format(
+        "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
+        "trains a network",
+        Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
+    return kernels;
+  }
+  const int64_t both = rows + std::ssize(split.validation);  // of which the machine beside a network is
+  if (both > kMixedAbove && both <= MostRowsFor(settings) && network.settings.recipe == kTabularRecipe) {
+    network.settings.recipe = kMixedRecipe;
+    network.remark = fmt::format(
+        "recipe mixed, a network and a kernel machine that keeps the {}, each counts half: best for tables of {} to {} "
+        "rows. --recipe tabular trains the network alone",
+        Counted(both, "row{s}"), WithThousands(kMixedAbove), WithThousands(kMostRowsOfMixed));
+  }
+  return network;
+}
+
 }  // namespace
 
 MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
@@ -39,7 +67,7 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
   MethodChoice network{settings, RecipeRemark(settings, images)};
   network.settings.recipe = RecipeFor(settings, images);
   // Twice as many are never few training rows; PlanData() reads all of them.
-  if (!LeavesMethodOpen(settings, raw) || (settings.samples == 0 && raw.main.train.rows > 2 * kMostRowsOfKernels)) {
+  if (!LeavesMethodOpen(settings, raw) || (settings.samples == 0 && raw.main.train.rows > 2 * MostRowsFor(settings))) {
     return network;
   }
   try {
@@ -50,15 +78,9 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
       planned.fold = 1;
     }
     const DataPlan plan = PlanData(planned, raw, custom);
-    const int64_t rows = std::ssize(plan.split.train);
-    if (rows > kMostRowsOfKernels || plan.preprocessor.inputs().count() > kMostInputsOfKernels) {
-      return network;
-    }
-    kernels.remark = fmt::format(
-        "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
-        "trains a network",
-        Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
-    return kernels;
+    return plan.preprocessor.inputs().count() > kMostInputsOfKernels
+               ? network
+               : ForRows(plan.split, settings, std::move(kernels), network);
   } catch (const Error&) {  // said where the network is planned, or not true of it
     return network;
   }

@@ -28,6 +28,7 @@
 #include "lamina/run/checkpoint_settings.h"
 #include "lamina/run/direct_training.h"
 #include "lamina/run/encoded_data.h"
+#include "lamina/run/kernel_training.h"
 #include "lamina/run/memory_limit.h"
 #include "lamina/run/run_origin.h"
 #include "lamina/run/start_model.h"
@@ -86,6 +87,14 @@ void RequireOwnCheckpoint(const TrainSettings& settings) {
       fmt::format("the checkpoint{} would replace a file that is none",
                   settings.checkpoint.empty() ? " of --model" : ""),
       path, settings.checkpoint.empty() ? "Move it, or give --checkpoint FILE." : "Give another name, or --overwrite.");
+}
+
+// What this process has waited for ranks, `sign` times: before a run and after it.
+void AddWaits(const Communicator* ranks, double sign, TrainResult& result) {
+  if (ranks != nullptr) {
+    result.waited_seconds += sign * ranks->waited_seconds();
+    result.exchange_seconds += sign * ranks->exchange_seconds();
+  }
 }
 
 }  // namespace
@@ -148,6 +157,7 @@ void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
   model_.profile = std::move(opened.profile);
   RequireCentres(settings_, model_.network.layers().front());
   origin.Begin(settings_, model_);
+  RequireKernelsBeside(settings_, *data_, model_);
   ChooseOptions(resolved);
   RequireQuality();
   ChooseBackend();
@@ -286,33 +296,36 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     claims.push_back(path.empty() || !IsFirst() ? nullptr : FileClaim::Take(path));
   }
   TrainResult result;
-  const double waited_before = ranks_ == nullptr ? 0 : ranks_->waited_seconds();
-  const double exchanged_before = ranks_ == nullptr ? 0 : ranks_->exchange_seconds();
+  AddWaits(ranks_, -1, result);
+  std::optional<KernelTraining> kernels;
   if (found_ && !found_->networks.empty()) {
     AnswerTogether(found_->networks, found_->shares, model_);
     result.history.stop_reason = "folds";
   } else {
     const std::function<bool()> stop = callbacks.stop_requested;
-    result.history = LearnsByGradient(settings_)
-                         ? RunTrainer(std::move(callbacks), result)
-                         : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
+    if (!TrainKernelsBeside(settings_, *data_, *backend_, stop, kernels)) {
+      result.history.stop_reason = "interrupted";
+    } else if (LearnsByGradient(settings_)) {
+      result.history = RunTrainer(std::move(callbacks), result);
+    } else {
+      result.history = TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
+    }
     if (settings_.quantize_aware > 0 && result.history.stop_reason != "interrupted") {
       result.int8 = TuneForInt8({settings_, options_, *data_, *backend_, stop}, model_);
       model_.training["quantize_aware"] = ToJson(*result.int8);
     }
   }
-  if (ranks_ != nullptr) {
-    result.waited_seconds = ranks_->waited_seconds() - waited_before;
-    result.exchange_seconds = ranks_->exchange_seconds() - exchanged_before;
-  }
+  AddWaits(ranks_, 1, result);
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
   if (IsFirst() && result.history.stop_reason != "interrupted") {
     JudgeBy(validation(), result);
+    AnswerWithKernels(std::move(kernels), model_);
     if (test().size() > 0) {
       result.test = Evaluate(model_, *backend_, test());
       MeasureTest(result);
+      model_.training["test"] = ToJson(*result.test);
     }
   }
   model_.training["epochs"] = result.history.epochs.size();
@@ -321,9 +334,6 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   model_.training["rows"] = {{"train", rows().train}, {"validation", validation().size()}, {"test", test().size()}};
   if (found_ && !found_->cross_validation.is_null()) {
     model_.training["cross_validation"] = found_->cross_validation;
-  }
-  if (result.test) {
-    model_.training["test"] = ToJson(*result.test);
   }
   if (IsFirst()) {
     WriteFiles(result);

@@ -15,6 +15,7 @@
 #include "lamina/run/session.h"
 #include "lamina/search/search_space.h"
 #include "lamina/settings/effort.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 
@@ -160,6 +161,10 @@ int64_t FoldsOfCheck(const SearchSettings& settings, int64_t rows) {
 
 SearchSettings WithDefaults(SearchSettings settings, bool images) {
   TrainSettings& train = settings.train;
+  if (HasKernelsBeside(train)) {
+    RefuseSetting("recipe", "a search is of one network, and recipe mixed is one beside a kernel machine", train.recipe,
+                  "Use --recipe tabular.");
+  }
   train.recipe = RecipeFor(train, images);
   if (settings.vary.empty() && train.recipe == kTabularRecipe) {
     settings.vary.assign(std::begin(kRecipeVary), std::end(kRecipeVary));

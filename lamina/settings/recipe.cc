@@ -11,6 +11,7 @@
 #include "lamina/base/text.h"
 #include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/train/schedule.h"
 
@@ -107,7 +108,7 @@ bool IsOpen(const TrainSettings& settings, std::string_view name) {
 }  // namespace
 
 std::vector<std::string> RecipeNames() {
-  return {std::string(kAutoText), std::string(kPlainRecipe), std::string(kTabularRecipe)};
+  return {std::string(kAutoText), std::string(kPlainRecipe), std::string(kTabularRecipe), std::string(kMixedRecipe)};
 }
 
 std::string WhyNotTabular(const TrainSettings& settings) {
@@ -143,7 +144,7 @@ ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> clas
   ResolvedSettings resolved;
   resolved.given_ = settings;
   TrainSettings& whole = resolved.whole_ = settings;
-  whole.recipe = RecipeFor(settings, /*images=*/false);
+  whole.recipe = HasKernelsBeside(settings) ? std::string(kTabularRecipe) : RecipeFor(settings, /*images=*/false);
   const bool plain = !resolved.is_tabular();
   for (const RecipeRow& row : kRows) {
     const std::string_view value = plain                        ? row.plain

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/text.h"
 #include "lamina/model/metrics.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/data_rows.h"
 #include "lamina/settings/embedding.h"
 #include "lamina/settings/layers_text.h"
 #include "lamina/settings/method_rows.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/quality_rows.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/setting_names.h"
@@ -51,38 +53,43 @@ constexpr std::string_view kBipolarText =
     "activation: bipolar_sigmoid(gain=2,threshold=0)";
 
 std::vector<Row> LayerRows() {
-  return {Row("recipe", &S::recipe,
+  return {
+      Row("recipe", &S::recipe,
+          fmt::format(
               "What the open settings (auto) of network and training become. plain: one layer, quick. tabular: three "
-              "layers trained as RealMLP-TD-S, better on tables, but slower. auto: tabular for tables, plain for "
-              "images and, with a note, for what tabular cannot do: lbfgs, shards, layers of distances",
-              {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better; auto"}),
-          Row("hidden", &S::hidden,
-              "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
-              {.range = kNotNegative,
-               .effect = [](const S& s) { return s.layers.empty(); },
-               .basic = "Neurons of the hidden layers, such as 64,32"}),
-          Row("activation", &S::activation,
-              "Activation of the hidden layers, with parameters where the defaults do not fit: " + ActivationHelp() +
-                  "; auto: by the recipe (plain: relu)",
-              {.choices = &AutoAnd<&ActivationNames>, .more_choices = true, .effect = &OutputIsOpen}),
-          Row("output-activation", &S::output_activation,
-              "Activation of the output layer; auto: what the loss needs (mse: that of the hidden layers for classes, "
-              "identity for values)",
-              {.choices = &AutoAnd<&ActivationNames>,
-               .more_choices = true,
-               .effect = &OutputIsOpen,
-               .effect_text = "Where --layers does not say the output layer"}),
-          Row("layers", &S::layers,
-              "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances "
-              "l1, l2, l2sq with activations such as triangle(radius=12). -radius at the end trains a radius for every "
-              "neuron. rbf is l1-triangle, mul is dot-tanh. A first layer of distances starts at training rows, and "
-              "takes its radius from their distances if none is given. auto as the last layer: the output layer that "
-              "the target needs"),
-          Row("bias", &S::bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)"),
-          Row("gain", &S::gain, "Gain of bipolar_sigmoid (2018 paper)",
-              {.range = kNotZero, .effect = &HasBipolar, .effect_text = kBipolarText}),
-          Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
-              {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText})};
+              "layers trained as RealMLP-TD-S, better on tables, but slower. mixed: that network and a kernel "
+              "machine, as rfm, which count half each. auto: mixed for tables of {} to {} training rows where no "
+              "setting of a network is given, else tabular for tables, plain for images and, with a note, for what "
+              "tabular cannot do: lbfgs, shards, layers of distances",
+              WithThousands(kMixedAbove), WithThousands(kMostRowsOfMixed)),
+          {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better, mixed best; auto"}),
+      Row("hidden", &S::hidden,
+          "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
+          {.range = kNotNegative,
+           .effect = [](const S& s) { return s.layers.empty(); },
+           .basic = "Neurons of the hidden layers, such as 64,32"}),
+      Row("activation", &S::activation,
+          "Activation of the hidden layers, with parameters where the defaults do not fit: " + ActivationHelp() +
+              "; auto: by the recipe (plain: relu)",
+          {.choices = &AutoAnd<&ActivationNames>, .more_choices = true, .effect = &OutputIsOpen}),
+      Row("output-activation", &S::output_activation,
+          "Activation of the output layer; auto: what the loss needs (mse: that of the hidden layers for classes, "
+          "identity for values)",
+          {.choices = &AutoAnd<&ActivationNames>,
+           .more_choices = true,
+           .effect = &OutputIsOpen,
+           .effect_text = "Where --layers does not say the output layer"}),
+      Row("layers", &S::layers,
+          "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances "
+          "l1, l2, l2sq with activations such as triangle(radius=12). -radius at the end trains a radius for every "
+          "neuron. rbf is l1-triangle, mul is dot-tanh. A first layer of distances starts at training rows, and "
+          "takes its radius from their distances if none is given. auto as the last layer: the output layer that "
+          "the target needs"),
+      Row("bias", &S::bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)"),
+      Row("gain", &S::gain, "Gain of bipolar_sigmoid (2018 paper)",
+          {.range = kNotZero, .effect = &HasBipolar, .effect_text = kBipolarText}),
+      Row("threshold", &S::threshold, "Threshold of bipolar_sigmoid (2018 paper)",
+          {.range = kAnyNumber, .effect = &HasBipolar, .effect_text = kBipolarText})};
 }
 
 // What the weights start as, and what is built around the layers.

@@ -193,6 +193,7 @@ MODELS = {
     "sfsvc": (("--method", "sfsvc"), True, True),
     "elm": (("--method", "elm"), True, True),
     "rfm": (("--method", "rfm"), True, False),
+    "a network and rfm": (("--recipe", "mixed", "--hidden", "9", "--epochs", "3"), True, False),
     "nearest neighbours": (("--method", "knn"), False, False),
     "calibrated": (("--hidden", "9", "--calibrate", *_EPOCHS), True, True),
     "regression with intervals": (("--hidden", "9", "--task", "regression", "--intervals", "0.8", *_EPOCHS), True, True),

@@ -13,6 +13,7 @@
 #include "lamina/run/cross_validation.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "tests/caught_error.h"
@@ -110,6 +111,27 @@ TEST(MethodChoice, ManyRowsOrInputsHaveANetwork) {
     EXPECT_EQ(ChooseMethod(settings, ReadRawData(settings)).settings.method, method) << rows << " " << columns;
     settings.samples = 10;
     EXPECT_EQ(ChooseMethod(settings, ReadRawData(settings)).settings.method, columns == 1 ? "rfm" : "auto") << rows;
+  }
+}
+
+TEST(MethodChoice, BetweenThemAreBoth) {
+  const TemporaryFolder folder;
+  const auto above = static_cast<int>(kMixedAbove);
+  for (const auto& [rows, recipe] :
+       {std::pair(above, "tabular"), {above + 1, "mixed"}, {static_cast<int>(kMostRowsOfMixed), "mixed"}}) {
+    TrainSettings settings = TableOf(folder, rows, 2);
+    const RawData raw = ReadRawData(settings);
+    settings.split = {1, 0, 0};
+    const MethodChoice choice = ChooseMethod(settings, raw);
+    EXPECT_EQ(choice.settings.recipe, recipe) << rows;
+    EXPECT_EQ(choice.settings.method, "auto") << rows;
+    EXPECT_EQ(choice.remark.empty(), choice.settings.recipe == "tabular");
+    for (const auto& [name, text] :
+         {std::pair("group", "x1"), {"split-by", "x1"}, {"epochs", "3"}, {"calibrate", "yes"}, {"intervals", "0.9"}}) {
+      TrainSettings given = settings;
+      SetSetting(given, name, text);
+      EXPECT_EQ(ChooseMethod(given, raw).settings.recipe, "tabular") << name;
+    }
   }
 }
 

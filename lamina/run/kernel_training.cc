@@ -1,0 +1,160 @@
+// The settings of a kernel machine, what it says of itself, and its place beside a network.
+#include "lamina/run/kernel_training.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lamina/base/convert.h"
+#include "lamina/base/error.h"
+#include "lamina/base/setting.h"
+#include "lamina/base/stop.h"
+#include "lamina/cluster/communicator.h"
+#include "lamina/rbf/kernel_layers.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
+#include "lamina/settings/settings_text.h"
+
+namespace lamina {
+namespace {
+
+// What it chose, and by what.
+nlohmann::json FoundBy(const KernelNetwork& fitted, const KernelNetworkOptions& options, int64_t inputs) {
+  const KernelMachine& machine = fitted.machine;
+  nlohmann::json found = {{"distance", machine.kind.p == 1 ? "l1" : "l2"},
+                          {"power", machine.kind.power},
+                          {"radius", machine.scale},
+                          {"ridge", machine.ridge},
+                          {"round", machine.round},
+                          {"left_out_error", machine.error},
+                          {"tried", fitted.tried},
+                          {"search_rows", fitted.search_rows},
+                          {"equal_rows", fitted.equal_rows},
+                          {"groups", fitted.groups},
+                          {"asked_rows", fitted.asked_rows},
+                          {"feature_weights", WeightsAlongColumns(machine.feature_weights, inputs)}};
+  if (options.prune > 0) {
+    found["centres"] = fitted.centres;
+    found["unpruned"] = fitted.unpruned;
+    found["growth"] = fitted.growth;
+  }
+  if (machine.jitter > 0) {
+    found["jitter"] = machine.jitter;
+  }
+  if (options.classes) {
+    found["left_out_accuracy"] = fitted.left_out_correct;
+    found["temperature"] = fitted.temperature;
+  }
+  if (fitted.gates) {
+    found["leaves"] = 1 + std::ssize(fitted.others);
+  }
+  return found;
+}
+
+bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
+
+// What no kernel machine can stand beside.
+struct Refused {
+  std::string_view name;
+  bool (*given)(const TrainSettings&);
+  std::string_view why;
+};
+
+constexpr std::string_view kApart = "it needs rows apart, and the kernel machine learns all of them";
+constexpr Refused kRefusedBeside[] = {
+    {"calibrate", [](const TrainSettings& s) { return s.calibrate; }, kApart},
+    {"intervals", [](const TrainSettings& s) { return s.intervals.has_value(); }, kApart},
+    {"quantize-aware", [](const TrainSettings& s) { return s.quantize_aware > 0; }, "no kernel machine has integers"},
+    {"loss", [](const TrainSettings& s) { return s.loss != kAutoText; }, "a kernel machine makes squares least"},
+    {"shards", [](const TrainSettings& s) { return s.shards > 0; }, "a kernel machine is solved for in one piece"},
+    {"shard-data", [](const TrainSettings& s) { return s.shard_data; }, "a kernel machine needs all rows"}};
+
+Matrix RowsOfBoth(const Matrix& a, const Matrix& b) {
+  Matrix both(a.rows() + b.rows(), a.cols(), a.dtype());
+  ConvertMatrix(a.view(), both.view().Rows(0, a.rows()));
+  ConvertMatrix(b.view(), both.view().Rows(a.rows(), b.rows()));
+  return both;
+}
+
+// What a kernel machine looks at of both, where no row has a weight.
+Dataset RowsOfBoth(const Dataset& a, const Dataset& b) {
+  Dataset both;
+  both.features = RowsOfBoth(a.features, b.features);
+  both.targets = RowsOfBoth(a.targets, b.targets);
+  return both;
+}
+
+}  // namespace
+
+std::optional<KernelTraining> TrainKernels(const TrainSettings& settings, const Dataset& train,
+                                           KernelNetworkOptions options) {
+  options.choices = KernelChoicesFrom(settings);
+  options.seconds = settings.fit_seconds.value_or(0);
+  KernelTraining trained{FitKernelNetwork(train, options), {}};
+  const bool complete = trained.fitted.machine.complete;
+  if (options.ranks == nullptr ? !complete : options.ranks->Any(!complete)) {
+    return std::nullopt;
+  }
+  trained.found = FoundBy(trained.fitted, options, train.inputs());
+  return trained;
+}
+
+bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, const Backend& backend,
+                        const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained) {
+  if (!HasKernelsBeside(settings)) {
+    return true;
+  }
+  KernelNetworkOptions options;
+  options.classes = HasClasses(data.preprocessor);
+  options.threads = backend.threads();
+  options.stop_requested = stop_requested;
+  options.leaves = false;  // whose shares go by the row
+  const auto train = [&] {
+    const bool both = data.validation.size() > 0 && data.train.sample_weights.empty();
+    trained = both ? TrainKernels(settings, RowsOfBoth(data.train, data.validation), options)
+                   : TrainKernels(settings, data.train, options);
+  };
+  if (!stop_requested) {
+    train();
+    return true;
+  }
+  return !StopsAt(stop_requested, train) && trained;
+}
+
+void RequireKernelsBeside(const TrainSettings& settings, const TrainData& data, const Model& model) {
+  if (!HasKernelsBeside(settings)) {
+    return;
+  }
+  for (const Refused& refused : kRefusedBeside) {
+    if (refused.given(settings)) {
+      RefuseSetting(refused.name,
+                    fmt::format("--{} cannot be combined with --recipe mixed: {}", refused.name, refused.why),
+                    SettingText(settings, refused.name), "Leave it out, or use --recipe tabular.");
+    }
+  }
+  const bool classes = HasClasses(data.preprocessor);
+  const std::vector<LayerSpec> layers =
+      KernelLayers(KernelChoicesFrom(settings).kinds.front(), /*scaled=*/true, data.preprocessor.inputs().count(),
+                   data.preprocessor.targets().count(), classes);
+  Model both;
+  both.network = model.network;
+  both.others.emplace_back(layers, model.network.dtype());
+  both.shares = {0.5, 0.5};
+  if (const Verdict verdict = CheckEnsemble(both); !verdict) {
+    RefuseSetting("recipe", "--recipe mixed: " + verdict.reason, settings.recipe, "Use --recipe tabular.");
+  }
+}
+
+void AnswerWithKernels(std::optional<KernelTraining> kernels, Model& model) {
+  if (!kernels) {
+    return;
+  }
+  model.others.clear();
+  model.others.push_back(std::move(kernels->fitted.network));
+  model.shares = {0.5, 0.5};
+  model.training["method"] = std::move(kernels->found);
+}
+
+}  // namespace lamina

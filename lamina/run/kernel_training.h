@@ -1,0 +1,38 @@
+// Kernel machines from settings and rows: alone (--method rfm), or beside a network (--recipe mixed).
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "lamina/backend/backend.h"
+#include "lamina/model/model.h"
+#include "lamina/rbf/kernel_network.h"
+#include "lamina/run/train_data.h"
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+struct KernelTraining {
+  KernelNetwork fitted;
+  nlohmann::json found;  // what it chose: model.training["method"]
+};
+
+/// A kernel machine of `train`, with the choices of `settings` in the place of those in `options`. None where it was
+/// stopped between two parts of the work. Throws Error, and Stopped.
+std::optional<KernelTraining> TrainKernels(const TrainSettings& settings, const Dataset& train,
+                                           KernelNetworkOptions options);
+
+/// The kernel machine of --recipe mixed, of the training and the validation rows together, which it leaves out itself;
+/// where rows have weights, of the training rows. With other recipes nothing. False where it was stopped. Throws Error.
+bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, const Backend& backend,
+                        const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained);
+
+/// With --recipe mixed: throws Error(kInvalidArgument) for settings and networks of `model` that no kernel machine can
+/// stand beside.
+void RequireKernelsBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
+
+/// Makes `model`, one network, answer half by it and half by the kernel machine, if there is one.
+void AnswerWithKernels(std::optional<KernelTraining> kernels, Model& model);
+
+}  // namespace lamina
