@@ -6,7 +6,7 @@ set(LAMINA_WASM_HEADERS ${CMAKE_BINARY_DIR}/headers)
 if(CMAKE_BINARY_DIR MATCHES "CMakeFiles/CMakeTmp|CMakeScratch")  # of a trial
   return()
 endif()
-foreach(name hwy nlohmann fast_float nanoflann.hpp fmt)
+foreach(name nlohmann fast_float nanoflann.hpp fmt)
   if(EXISTS /usr/include/${name} AND NOT EXISTS ${LAMINA_WASM_HEADERS}/${name})
     file(MAKE_DIRECTORY ${LAMINA_WASM_HEADERS})
     file(CREATE_LINK /usr/include/${name} ${LAMINA_WASM_HEADERS}/${name} SYMBOLIC)

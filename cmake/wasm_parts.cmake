@@ -1,6 +1,7 @@
 # What lamina stands on where it is compiled to WebAssembly (included by dependencies.cmake): headers from Debian's packages,
-# zlib and expat from their sources in LAMINA_WASM_SOURCES, which scripts/web fetches. There is one thread: no OpenMP.
-set(LAMINA_WASM_SOURCES ${PROJECT_SOURCE_DIR}/build/wasm-sources CACHE PATH "Folder with the sources of zlib and expat")
+# zlib, expat and Highway from their sources in LAMINA_WASM_SOURCES, which scripts/web fetches. There is one thread: no OpenMP.
+cmake_path(GET PROJECT_BINARY_DIR PARENT_PATH builds)
+set(LAMINA_WASM_SOURCES ${builds}/wasm-sources CACHE PATH "Folder with the sources of zlib, expat and Highway")
 foreach(name OpenMP::OpenMP_CXX lamina::hwy nlohmann_json::nlohmann_json fmt::fmt)
   add_library(${name} INTERFACE IMPORTED GLOBAL)
   set_target_properties(${name} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${LAMINA_WASM_HEADERS})
@@ -14,6 +15,8 @@ set(expat ${LAMINA_WASM_SOURCES}/expat)
 if(NOT EXISTS ${zlib}/inflate.c OR NOT EXISTS ${expat}/lib/xmlparse.c)
   message(FATAL_ERROR "lamina: no sources of zlib and expat in ${LAMINA_WASM_SOURCES}: scripts/web fetches them")
 endif()
+# Vectors of f64, which Highway 1.0.3 of Debian 12 does not have for WebAssembly.
+file(CREATE_LINK ${LAMINA_WASM_SOURCES}/highway/hwy ${LAMINA_WASM_HEADERS}/hwy SYMBOLIC)
 add_library(zlib STATIC EXCLUDE_FROM_ALL ${zlib}/adler32.c ${zlib}/crc32.c ${zlib}/inffast.c ${zlib}/inflate.c ${zlib}/inftrees.c
             ${zlib}/zutil.c)
 target_include_directories(zlib PUBLIC ${zlib})

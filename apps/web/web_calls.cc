@@ -1,8 +1,6 @@
 // The table of calls, and the one function that the page's worker calls.
 #include "web_calls.h"
 
-#include <emscripten/emscripten.h>
-
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -48,7 +46,7 @@ json Answer(const json& request) {
 
 /// `request` and the answer are texts of JSON; that of a refusal is {"error": what the program says, "code",
 /// "setting"}. The answer lives until the next call.
-extern "C" EMSCRIPTEN_KEEPALIVE const char* lamina_web_call(const char* request) {
+extern "C" const char* lamina_web_call(const char* request) {
   static std::string answer;
   nlohmann::json made;
   try {

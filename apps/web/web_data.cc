@@ -53,7 +53,8 @@ json SettingJson(const Setting<TrainSettings>& row, const TrainSettings& default
 TrainSettings SettingsFrom(const json& request, const WebState& state) {
   TrainSettings settings;
   settings.data = state.path;
-  for (const auto& [name, text] : request.value("settings", json::object()).items()) {
+  const json given = request.value("settings", json::object());  // items() looks into it
+  for (const auto& [name, text] : given.items()) {
     SetSetting(settings, name, text.get<std::string>());
   }
   return settings;

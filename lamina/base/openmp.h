@@ -1,4 +1,5 @@
-// What is asked of OpenMP, for sources that are also built without it (the predict library, WebAssembly): one thread then.
+// What is asked of OpenMP, for sources that are also built without it (the predict library, WebAssembly): one thread
+// then.
 #pragma once
 
 #if defined(_OPENMP)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Usage: assemble.py BUILD OUT: makes one file of the page that trains, lamina.html: its parts of web/train and web/page,
-lamina.js and lamina.wasm of the folder BUILD, and the example data. Says its size."""
+"""Usage: assemble.py BUILD OUT: makes OUT/lamina.html, the page that trains, and says its size.
+
+It holds the files of web/train and web/page, lamina.js and lamina.wasm of the folder BUILD, and the example data."""
 
 import base64
 import gzip

@@ -20,7 +20,20 @@ constexpr To bit_cast(const From& from) noexcept {
 }
 #endif
 
-// Of 64 bits as on all other machines: what lamina counts is int64_t.
+#ifndef __cpp_lib_atomic_ref
+// There is one thread.
+template <class T>
+class atomic_ref {
+ public:
+  explicit atomic_ref(T& value) : value_(value) {}
+  T operator+=(T more) const noexcept { return value_ += more; }
+
+ private:
+  T& value_;
+};
+#endif
+
+// It has 64 bits as on all other machines: what lamina counts is int64_t.
 template <class Range>
 constexpr int64_t ssize_of_64_bits(const Range& range) noexcept {
   return static_cast<int64_t>(size(range));

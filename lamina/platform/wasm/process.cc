@@ -14,7 +14,7 @@ std::string HostName() { return ""; }
 std::string ProgramFile() { return ""; }
 void RunAnew(const char*, char**) noexcept {}
 void SetVariable(const char* name, const char* value, bool replace) noexcept { setenv(name, value, replace ? 1 : 0); }
-void EndNow(int code) noexcept { std::_Exit(code); }
+void EndNow(int) noexcept { __builtin_trap(); }
 
 int64_t PeakMemory_bytes() noexcept { return static_cast<int64_t>(emscripten_get_heap_size()); }
 std::string KernelName() { return "WebAssembly"; }
@@ -39,6 +39,6 @@ void LeaveCutMapping() noexcept {}
 void OnBrokenPipe(void (*)(int)) noexcept {}
 void IgnoreBrokenPipes() noexcept {}
 void IgnoreFileSizeLimit() noexcept {}
-void EndBySignal(int) noexcept { std::abort(); }
+void EndBySignal(int) noexcept { __builtin_trap(); }
 
 }  // namespace lamina::platform
