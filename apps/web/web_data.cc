@@ -39,12 +39,17 @@ std::string RangeText(const Column& column, const ColumnSummary& summary) {
 }
 
 json SettingJson(const Setting<TrainSettings>& row, const TrainSettings& defaults) {
+  std::vector<std::string> choices = SettingChoices(row.name);
+  if (row.kind() == SettingKind::kYesNo) {
+    choices = {"yes", "no"};
+  }
   return {{"name", row.name},
           {"label", PlainSettingLabel(row.name)},
           {"help", row.basic != nullptr ? std::string(row.basic) : row.help},
           {"group", row.group},
           {"basic", row.basic != nullptr},
-          {"choices", SettingChoices(row.name)},
+          {"choices", choices},
+          {"more_choices", row.more_choices || row.kind() == SettingKind::kTextList},
           {"default", SettingText(defaults, row.name)}};
 }
 

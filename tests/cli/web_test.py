@@ -9,7 +9,8 @@ import unittest
 
 import page_door
 from lamina_cli import DIGITS, PROGRAM, SOURCE, CliTest, blob_rows, main
-from page_browser import CHROMIUM, NO_CHROMIUM, browse
+from page_browser import CHROMIUM, NO_CHROMIUM
+from page_pipe import Browser
 
 BUILD = os.environ.get("LAMINA_WEB_BUILD", os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "wasm"))
 NO_BUILD = f"the page is not built (scripts/web); {BUILD} has no lamina.wasm"
@@ -120,6 +121,14 @@ class PageTest(WebTest):
         subprocess.run(["python3", os.path.join(SOURCE, "web", "train", "assemble.py"), BUILD, self.folder], check=True,
                        capture_output=True)
 
+    def browser(self, **options):
+        browser = Browser(self.path("profile"), **options)
+        self.addCleanup(browser.close)
+        browser.open(self.path("lamina.html"))
+        browser.run('await wait(() => document.documentElement.dataset.ready === "yes" || !find(".banner").hidden);')
+        self.assertEqual(browser.run("return [find('.banner').textContent, ...errors];"), [""])
+        return browser
+
     def test_the_page_is_whole_and_small(self):
         page = self.read("lamina.html")
         self.assertLess(len(page.encode()), MOST_BYTES)
@@ -127,8 +136,7 @@ class PageTest(WebTest):
         self.assertNotIn("connect-src", page)
 
     def test_from_example_to_model(self):
-        said = browse(self, "lamina.html", """
-            await wait(() => document.documentElement.dataset.ready === "yes");
+        said = self.browser().run("""
             press("Digits example");
             await wait(() => find(".line").textContent.startsWith("Ready"));
             const ready = find(".line").textContent;
@@ -149,8 +157,7 @@ class PageTest(WebTest):
         self.assertGreaterEqual(said["curves"], 2)
 
     def test_bad_files_are_refused_in_place(self):
-        said = browse(self, "lamina.html", """
-            await wait(() => document.documentElement.dataset.ready === "yes");
+        said = self.browser().run("""
             const told = [];
             for (const [name, text] of [["empty.csv", ""], ["page.csv", "<!doctype html><p>1</p>"]]) {
               find(".banner").hidden = true;

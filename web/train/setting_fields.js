@@ -6,15 +6,17 @@ function makeSettingFields(about, changed) {
   const make = (row) => {
     const id = `setting-${row.name}`;
     const choices = row.name === "effort" ? row.choices.filter((name) => name !== "best") : row.choices;
-    const control = choices.length > 0
-      ? element("select", { id }, ...choices.map((name) =>
-          element("option", { value: name, text: name, selected: name === row.default })))
-      : element("input", { id, value: row.default, autocomplete: "off", spellcheck: "false" });
+    const isSelect = choices.length > 0 && !row.more_choices;
+    const options = choices.map((name) => element("option", { value: name, text: name, selected: name === row.default }));
+    if (isSelect && !choices.includes(row.default)) options.unshift(element("option", { value: row.default, text: row.default || "–" }));
+    const list = element("datalist", { id: `${id}-list` }, ...(isSelect ? [] : options));
+    const control = isSelect ? element("select", { id }, ...options)
+      : element("input", { id, value: row.default, autocomplete: "off", spellcheck: "false", list: list.id });
     control.setAttribute("aria-describedby", `${id}-help ${id}-problem`);
-    control.addEventListener(choices.length > 0 ? "change" : "input", changed);
+    control.addEventListener(isSelect ? "change" : "input", changed);
     const problem = element("p", { class: "hint problem", id: `${id}-problem` });
     const root = element("div", { class: "field" }, element("label", { for: id, text: row.label }),
-                         element("div", { class: "control" }, control),
+                         element("div", { class: "control" }, control, ...(isSelect ? [] : [list])),
                          element("p", { class: "hint", id: `${id}-help`, text: row.help }), problem);
     fields.set(row.name, { row, control, problem, root });
     return root;
