@@ -1,4 +1,8 @@
 # What lamina stands on; docs/dependencies.md gives the reasons.
+if(EMSCRIPTEN)
+  include(${CMAKE_CURRENT_LIST_DIR}/wasm_parts.cmake)
+  return()
+endif()
 include(${CMAKE_CURRENT_LIST_DIR}/parts.cmake)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)

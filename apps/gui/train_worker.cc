@@ -8,9 +8,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/data/encode/bound_table.h"
 #include "lamina/settings/effort.h"
-#include "prediction.h"
 
 namespace lamina::gui {
 namespace {
@@ -20,32 +18,6 @@ QString StartText(const TrainSession& session) {
   return QObject::tr("Network %1 with %2 parameters on %3 training rows; %4")
       .arg(FromText(network.ShapeText()), FromText(WithThousands(network.parameter_count())),
            FromText(WithThousands(session.train().size())), FromText(session.backend().Describe()));
-}
-
-// At most some seconds of work, on rows spread evenly.
-std::optional<Importance> ImportanceFor(const Model& model, const Backend& backend, const Table& table,
-                                        std::span<const int64_t> rows) {
-  constexpr int64_t kRepeats = 3;
-  constexpr int64_t kMostRows = 2000;
-  constexpr int64_t kLeastRows = 30;
-  constexpr int64_t kMostProducts = 20'000'000'000;
-  const InputEncoder& inputs = model.preprocessor.inputs();
-  const int64_t of_a_row = kRepeats * std::ssize(inputs.columns()) * model.parameter_count();
-  const int64_t count = std::min({std::ssize(rows), kMostRows, kMostProducts / std::max<int64_t>(1, of_a_row)});
-  if (inputs.is_image() || inputs.columns().empty() || count < kLeastRows) {
-    return std::nullopt;
-  }
-  std::vector<int64_t> chosen;
-  for (int64_t i = 0; i < count; ++i) {
-    chosen.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
-  }
-  std::optional<Importance> importance;
-  Attempt([&] {  // where the metric is undefined there is none
-    const BoundTable bound(model.preprocessor, table);
-    const Dataset data = bound.Encode(bound.RowsWithTargets(chosen), model.network.dtype());
-    importance = PermutationImportance({model, backend, bound, data}, MetricForImportance(model), kRepeats, /*seed=*/1);
-  });
-  return importance;
 }
 
 }  // namespace
@@ -218,7 +190,7 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
       }
       outcome->evaluated_on = name;
       outcome->learned_from = rows == &session_->train();
-      outcome->importance = ImportanceFor(model, session_->backend(), *table, rows->rows);
+      outcome->importance = QuickImportance(model, session_->backend(), *table, rows->rows);
       break;
     }
   }

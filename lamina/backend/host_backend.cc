@@ -2,7 +2,6 @@
 #include "lamina/backend/host_backend.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <cmath>
 #include <cstring>
@@ -11,6 +10,7 @@
 
 #include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
+#include "lamina/base/openmp.h"
 
 namespace lamina {
 namespace {

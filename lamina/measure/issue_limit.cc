@@ -1,12 +1,11 @@
 // Measures how much synapse arithmetic the processor issues.
 #include "lamina/measure/issue_limit.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cuda_functions.h"
+#include "lamina/base/openmp.h"
 #include "lamina/base/timing.h"
 
 namespace lamina {

@@ -35,7 +35,6 @@ uint64_t SumWords(const uint64_t* words, int64_t count) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -43,6 +42,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/buffer.h"
+#include "lamina/base/openmp.h"
 #include "lamina/base/timing.h"
 #include "lamina/measure/memory_bandwidth.h"
 

@@ -2,7 +2,6 @@
 #include "lamina/measure/predict_benchmark.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>

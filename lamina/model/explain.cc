@@ -189,6 +189,31 @@ Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric
   return importance;
 }
 
+std::optional<Importance> QuickImportance(const Model& model, const Backend& backend, const Table& table,
+                                          std::span<const int64_t> rows) {
+  constexpr int64_t kRepeats = 3;
+  constexpr int64_t kMostRows = 2000;
+  constexpr int64_t kLeastRows = 30;
+  constexpr int64_t kMostProducts = 20'000'000'000;
+  const InputEncoder& inputs = model.preprocessor.inputs();
+  const int64_t of_a_row = kRepeats * std::ssize(inputs.columns()) * model.parameter_count();
+  const int64_t count = std::min({std::ssize(rows), kMostRows, kMostProducts / std::max<int64_t>(1, of_a_row)});
+  if (inputs.is_image() || inputs.columns().empty() || count < kLeastRows) {
+    return std::nullopt;
+  }
+  std::vector<int64_t> chosen;
+  for (int64_t i = 0; i < count; ++i) {
+    chosen.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
+  }
+  try {
+    const BoundTable bound(model.preprocessor, table);
+    const Dataset data = bound.Encode(bound.RowsWithTargets(chosen), model.network.dtype());
+    return PermutationImportance({model, backend, bound, data}, MetricForImportance(model), kRepeats, /*seed=*/1);
+  } catch (const Error&) {  // the metric is undefined for these rows
+    return std::nullopt;
+  }
+}
+
 Dependence PartialDependence(const ExplainedRows& rows, const std::string& name) {
   std::vector<std::string> names;
   for (const FittedColumn& column : ColumnsOf(rows)) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ std::vector<double> LearnedWeights(const Model& model);
 Metric MetricForImportance(const Model& model);
 /// Throws Error(kInvalidArgument) where the metric is undefined for these rows.
 Importance PermutationImportance(const ExplainedRows& rows, const Metric& metric, int64_t repeats, uint64_t seed);
+/// The same by MetricForImportance(), in some seconds at most, on `rows` of the table or some spread evenly among them.
+/// Nothing for images and very large networks, for fewer than 30 rows, and where the metric is undefined.
+std::optional<Importance> QuickImportance(const Model& model, const Backend& backend, const Table& table,
+                                          std::span<const int64_t> rows);
 
 /// Mean answer over the rows if all of them had one value in a column.
 struct Dependence {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -77,9 +76,8 @@ ProfileEntry ParseEntry(std::string_view text, const std::string& source, int64_
   } catch (const Error& error) {
     ThrowBad(source, line, error.message(), text);
   }
-  const std::string_view gain = Trim(parts[2]);
-  const auto result = std::from_chars(gain.data(), gain.data() + gain.size(), entry.gain);
-  if (result.ec != std::errc() || result.ptr != gain.data() + gain.size() || !(entry.gain > 0)) {
+  entry.gain = ParseNumber(Trim(parts[2]));
+  if (!(entry.gain > 0)) {
     ThrowBad(source, line, "not a gain", text);
   }
   return entry;

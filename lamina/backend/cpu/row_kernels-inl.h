@@ -111,8 +111,8 @@ HWY_INLINE void ForRowPanels(const RowTask& task, int64_t lanes, int64_t element
   for (int64_t p = 0; p < RowPanels(task.outputs, lanes); ++p) {
     const auto [begin, end] = RowPanelAt(p, task.outputs, lanes);
     const int64_t count = end - begin;
-    const auto call = [&](auto vectors) HWY_ATTR {
-      panel(std::integral_constant < int, kAll ? vectors.value : RowPanelVectors(vectors.value) > (), w, begin, count);
+    const auto call = [&, first = begin](auto vectors) HWY_ATTR {  // clang 14 captures no binding by reference
+      panel(std::integral_constant < int, kAll ? vectors.value : RowPanelVectors(vectors.value) > (), w, first, count);
     };
     switch ((count + lanes - 1) / lanes) {
       case 4: call(std::integral_constant<int, 4>()); break;

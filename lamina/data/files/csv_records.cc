@@ -85,7 +85,7 @@ CsvRecords ReadInOrder(CsvCursor cursor, const CsvRecordsPlan& plan) {
 // Whether a record of as many columns begins at `at`, as far as its line tells.
 bool LooksLikeRecord(const CsvCursor& text, const char* at, size_t columns) {
   constexpr int64_t kMost_bytes = 1 << 16;  // longer ones are not looked for
-  std::string_view line(at, static_cast<size_t>(std::min(kMost_bytes, text.end() - at)));
+  std::string_view line(at, static_cast<size_t>(std::min<int64_t>(kMost_bytes, text.end() - at)));
   line = line.substr(0, line.rfind('\n') + 1);
   size_t fields = 0;
   CsvCursor cursor(line, text.separator(), text.source());

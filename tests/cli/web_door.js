@@ -1,0 +1,37 @@
+// The door of the page that trains: node web_door.js BUILD LIBRARY FOLDER reads a list of requests as JSON. It prints
+// the answers. {"put": NAME} and {"get": NAME} carry files of FOLDER to the library and back.
+const fs = require("fs");
+const path = require("path");
+const vm = require("vm");
+
+const [build, source, folder] = process.argv.slice(2);
+const openLibrary = vm.runInThisContext(`${fs.readFileSync(source, "utf8")};openLibrary`);
+const load = require(path.join(build, "lamina.js"));
+
+openLibrary(load, fs.readFileSync(path.join(build, "lamina.wasm"))).then((library) => {
+  const file = (name) => path.join(folder, name);
+  const answer = (request) => {
+    if (request.put) return library.put(request.put, new Uint8Array(fs.readFileSync(file(request.put)))), {};
+    if (request.get) return fs.writeFileSync(file(request.as ?? request.get), library.get(request.get)), {};
+    if (request.do !== "run") return library.call(request);
+    const said = { epochs: [], slices: 0 };
+    do {
+      const slice = library.call({ do: "slice", milliseconds: request.milliseconds });
+      if (slice.error) return slice;
+      said.epochs.push(...slice.epochs);
+      said.seconds = slice.train_seconds;
+      said.ended = slice.ended;
+      ++said.slices;
+    } while (!said.ended);
+    return said;
+  };
+  const begun = performance.now();
+  const answers = JSON.parse(fs.readFileSync(0, "utf8")).map((request) => {
+    const start = performance.now();
+    return { ...answer(request), wall_seconds: (performance.now() - start) / 1000 };
+  });
+  console.log(JSON.stringify({ answers, seconds: (performance.now() - begun) / 1000 }));
+}).catch((problem) => {
+  console.error(problem);
+  process.exit(1);
+});

@@ -1,0 +1,175 @@
+"""The page that trains (scripts/web): its library in node, and the page in a browser. Skipped where it is not built."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import page_door
+from lamina_cli import DIGITS, PROGRAM, SOURCE, CliTest, blob_rows, main
+from page_browser import CHROMIUM, NO_CHROMIUM
+from page_pipe import Browser
+
+BUILD = os.environ.get("LAMINA_WEB_BUILD", os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "wasm"))
+NO_BUILD = f"the page is not built (scripts/web); {BUILD} has no lamina.wasm"
+IS_BUILT = os.path.exists(os.path.join(BUILD, "lamina.wasm"))
+MOST_BYTES = 5_000_000
+BOUND = 1e-6
+
+
+class WebTest(CliTest):
+    def ask(self, *requests):
+        """The answers to requests, one after the other in the same library."""
+        done = subprocess.run([page_door.NODE, os.path.join(SOURCE, "tests", "cli", "web_door.js"), BUILD,
+                               os.path.join(SOURCE, "web", "train", "library.js"), self.folder],
+                              input=json.dumps(requests), capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answers = json.loads(done.stdout)["answers"]
+        self.assertEqual(len(answers), len(requests))
+        return answers
+
+    def train_in_page(self, name, settings, model, milliseconds=100_000):
+        """The answers to "start", "run" and "end"; the model is then in the folder."""
+        answers = self.ask({"put": name}, {"do": "open", "path": name}, {"do": "start", "settings": settings},
+                           {"do": "run", "milliseconds": milliseconds}, {"do": "end"},
+                           {"do": "write", "kind": "model", "path": model}, {"get": model})
+        for answer in answers:
+            self.assertNotIn("error", answer)
+        return answers[2:5]
+
+    def numbers(self, text):
+        return [[float(cell) for cell in row[1:]] for row in list(csv.reader(text.splitlines()))[1:]]
+
+
+@unittest.skipUnless(IS_BUILT, NO_BUILD)
+@unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
+class LibraryTest(WebTest):
+    def test_digits_as_the_program_answers(self):
+        shutil.copy(DIGITS, self.path("digits.csv.gz"))
+        settings = {"epochs": "6", "seed": "3", "recipe": "plain"}
+        _, run, end = self.train_in_page("digits.csv.gz", settings, "page.safetensors")
+        self.assertEqual(len(run["epochs"]), 6)
+        self.assertGreater(end["judgement"]["evaluation"]["accuracy"], 0.9)
+        self.succeed("predict", "page.safetensors", "digits.csv.gz", "--probabilities", "--out", "program.csv")
+        self.ask({"put": "digits.csv.gz"}, {"put": "page.safetensors"}, {"do": "model", "path": "page.safetensors"},
+                 {"do": "predict", "path": "digits.csv.gz", "probabilities": True, "out": "page.csv"}, {"get": "page.csv"})
+        ours, theirs = self.numbers(self.read("program.csv")), self.numbers(self.read("page.csv"))
+        self.assertEqual(len(ours), 1797)
+        for one, two in zip(ours, theirs, strict=True):
+            for a, b in zip(one, two, strict=True):
+                self.assertAlmostEqual(a, b, delta=BOUND)
+
+    def test_the_same_training_as_the_program(self):
+        shutil.copy(DIGITS, self.path("digits.csv.gz"))
+        flags = {"epochs": "3", "seed": "5", "recipe": "plain", "dtype": "f64"}
+        self.train_in_page("digits.csv.gz", flags, "page.safetensors")
+        self.succeed("train", "digits.csv.gz", "--model", "own.safetensors", "--quiet",
+                     *[word for name, text in flags.items() for word in (f"--{name}", text)],
+                     env={**os.environ, "LAMINA_TUNE": "off", "LAMINA_ISA": "scalar"})
+        for model in ("page", "own"):
+            self.succeed("predict", f"{model}.safetensors", "digits.csv.gz", "--probabilities", "--out", f"{model}.csv")
+        for one, two in zip(self.numbers(self.read("page.csv")), self.numbers(self.read("own.csv")), strict=True):
+            for a, b in zip(one, two, strict=True):
+                self.assertAlmostEqual(a, b, delta=BOUND)
+
+    def test_slices_change_nothing(self):
+        self.write("x.csv", blob_rows(400))
+        settings = {"epochs": "60", "seed": "2", "recipe": "plain", "hidden": "32", "method": "backpropagation"}
+        _, whole, _ = self.train_in_page("x.csv", settings, "whole.safetensors")
+        _, cut, _ = self.train_in_page("x.csv", settings, "cut.safetensors", milliseconds=3)
+        self.assertEqual(whole["slices"], 1)
+        self.assertGreater(cut["slices"], 1)
+        self.assertEqual(len(cut["epochs"]), len(whole["epochs"]))
+        self.succeed("predict", "whole.safetensors", "x.csv", "--probabilities", "--out", "whole.csv")
+        self.succeed("predict", "cut.safetensors", "x.csv", "--probabilities", "--out", "cut.csv")
+        self.assertEqual(self.read("cut.csv"), self.read("whole.csv"))
+
+    def test_refusals_are_those_of_the_program(self):
+        bad = {"empty.csv": b"", "names.csv": b"a,b\n", "page.csv": b"<!doctype html><p>1</p>", "cut.csv.gz": b"\x1f\x8b\x08\x00abc",
+               "book.xlsx": b"PK\x03\x04abc", "json.csv": b'{"a": 1}'}
+        for name, content in bad.items():
+            self.write(name, content)
+            said = self.ask({"put": name}, {"do": "open", "path": name}, {"do": "start"})[1:]
+            error = next(answer["error"] for answer in said if "error" in answer)
+            self.refuse("train", name, says=f"lamina: error: {error}\n")
+        self.write("x.csv", blob_rows(40))
+        for flag, text in (("target", "lable"), ("learning-rate", "-1"), ("effort", "quik"), ("drop", "nobody")):
+            said = self.ask({"put": "x.csv"}, {"do": "open", "path": "x.csv"}, {"do": "start", "settings": {flag: text}})[2]
+            self.refuse("train", "x.csv", f"--{flag}={text}", says=said["error"])
+
+    def test_exports(self):
+        self.write("x.csv", blob_rows(60))
+        self.train_in_page("x.csv", {"recipe": "plain", "epochs": "5", "hidden": "4", "method": "backpropagation"}, "m")
+        self.ask({"put": "m"}, {"do": "model", "path": "m"}, {"do": "write", "kind": "onnx", "path": "m.onnx"}, {"get": "m.onnx"},
+                 {"do": "write", "kind": "html", "path": "m.html"}, {"get": "m.html"},
+                 {"do": "write", "kind": "c", "path": "m", "name": "m"}, {"get": "m.c"}, {"get": "m.h"})
+        self.succeed("export", "--onnx", "m", "-o", "own.onnx")
+        self.succeed("export", "--html", "m", "-o", "own.html")
+        self.assertEqual(self.read("m.onnx", "rb"), self.read("own.onnx", "rb"))
+        checked = page_door.ask_page(self.path("m.html"), "check")
+        self.assertLess(checked["difference"], BOUND)
+        self.assertIn("m_predict", self.read("m.h"))
+
+
+@unittest.skipUnless(IS_BUILT, NO_BUILD)
+@unittest.skipUnless(CHROMIUM, NO_CHROMIUM)
+class PageTest(WebTest):
+    def setUp(self):
+        super().setUp()
+        subprocess.run(["python3", os.path.join(SOURCE, "web", "train", "assemble.py"), BUILD, self.folder], check=True,
+                       capture_output=True)
+
+    def browser(self, **options):
+        browser = Browser(self.path("profile"), **options)
+        self.addCleanup(browser.close)
+        browser.open(self.path("lamina.html"))
+        browser.run('await wait(() => document.documentElement.dataset.ready === "yes" || !find(".banner").hidden);')
+        self.assertEqual(browser.run("return [find('.banner').textContent, ...errors];"), [""])
+        return browser
+
+    def test_the_page_is_whole_and_small(self):
+        page = self.read("lamina.html")
+        self.assertLess(len(page.encode()), MOST_BYTES)
+        self.assertIn("default-src 'none'", page)
+        self.assertNotIn("connect-src", page)
+
+    def test_from_example_to_model(self):
+        said = self.browser().run("""
+            press("Digits example");
+            await wait(() => find(".line").textContent.startsWith("Ready"));
+            const ready = find(".line").textContent;
+            press("Training");
+            choose("#setting-effort", "quick");
+            await wait(() => !all("button").find((each) => each.textContent === "Start training").disabled);
+            press("Start training");
+            await wait(() => headline().endsWith("%") || !find(".banner").hidden);
+            await wait(() => find("iframe").srcdoc.length > 1000);
+            return { ready, banner: find(".banner").textContent, headline: headline(), curves: all("polyline").length,
+                     cells: all(".confusion tbody td").length, runs: all("[aria-label='Runs'] tbody tr").length };
+            """)
+        self.assertEqual(said["banner"], "")
+        self.assertIn("10 classes of label; 1,078 training", said["ready"])
+        self.assertGreater(float(said["headline"].split()[0]), 90)
+        self.assertEqual(said["cells"], 100)
+        self.assertEqual(said["runs"], 1)
+        self.assertGreaterEqual(said["curves"], 2)
+
+    def test_bad_files_are_refused_in_place(self):
+        said = self.browser().run("""
+            const told = [];
+            for (const [name, text] of [["empty.csv", ""], ["page.csv", "<!doctype html><p>1</p>"]]) {
+              find(".banner").hidden = true;
+              drop(name, text);
+              await wait(() => !find(".banner").hidden);
+              told.push(find(".banner").textContent);
+            }
+            return told;
+            """)
+        self.assertEqual(said[0], "empty.csv is empty.")
+        self.assertIn("page.csv: is a web page (HTML), not a table", said[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+// Step "Data": a file, its columns and what they are for.
+function makeDataStep(app) {
+  const chosen = element("input", { type: "file", class: "unseen", id: "file",
+                                    onchange: () => chosen.files[0] && app.openFile(chosen.files[0]) });
+  const label = element("label", { class: "button", for: "file", text: say("open") });
+  const example = (key, name) => element("button", { type: "button", text: say(key), onclick: () => app.openExample(name) });
+  const drop = element("div", { class: "drop" }, element("p", { text: say("openHelp") }),
+                       element("div", { class: "row" }, chosen, label, example("digits", "digits.csv.gz"),
+                               example("stocks", "stocks.csv.gz")));
+  const summary = element("p", { class: "below" });
+  const columns = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("columns") });
+  const rows = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("firstRows") });
+  const settings = element("div", { class: "fields" });
+  const root = element("section", { class: "card wide" }, element("h2", { text: say("stepData"), tabindex: "-1" }), drop,
+                       summary, settings, columns, rows);
+
+  const kinds = { number: "number", date: "date", text: "words" };
+  const roleSelect = (table, column, i) => {
+    const select = element("select", { "aria-label": say("roleOf", { column: column.name }) },
+                           ...["input", "target", "dropped"].map((role) =>
+                             element("option", { value: role, text: say(role), selected: table.roles[i] === role })));
+    select.addEventListener("change", () => app.setRole(i, select.value));
+    return select;
+  };
+  const columnTable = (table) => element("table", {}, element("caption", { text: say("columns") }),
+    element("thead", {}, element("tr", {}, ...["column", "kind", "gaps", "range", "role", "decided"].map((key) =>
+      element("th", { scope: "col", text: say(key) })))),
+    element("tbody", {}, ...table.columns.map((column, i) => element("tr", {},
+      element("th", { scope: "row" }, named(column.name)), element("td", { text: say(kinds[column.kind]) }),
+      element("td", { text: column.missing.toLocaleString("en") }), element("td", {}, named(column.range)),
+      element("td", {}, roleSelect(table, column, i)),
+      element("td", {}, named(table.decisions?.get(column.name) ?? ""))))));
+  const rowTable = (table) => element("table", {}, element("caption", { text: say("firstRows") }),
+    element("thead", {}, element("tr", {}, ...table.columns.slice(0, table.first[0]?.length ?? 0).map((column) =>
+      element("th", { scope: "col" }, named(column.name))))),
+    element("tbody", {}, ...table.first.map((cells) =>
+      element("tr", {}, ...cells.map((cell) => element("td", {}, named(cell)))))));
+
+  return {
+    root,
+    settings,
+    show: (table) => {
+      summary.textContent = say("opened", { name: table.name, rows: table.rows.toLocaleString("en"),
+                                            columns: table.columns.length.toLocaleString("en"),
+                                            seconds: table.seconds.toFixed(2) });
+      columns.replaceChildren(columnTable(table));
+      rows.replaceChildren(rowTable(table));
+    },
+  };
+}

@@ -1,0 +1,254 @@
+// The page: steps, and what they ask of the library.
+const usedParts = { loader: "loader", library: "library", worker: "worker", packed: "wasm" };
+const partText = (id) => document.getElementById(id).textContent;
+const exampleBytes = (name) => Uint8Array.from(atob(partText(`example-${name}`).trim()), (letter) => letter.charCodeAt(0));
+
+function makeApp() {
+  const client = makeClient(Object.fromEntries(Object.entries(usedParts).map(([key, id]) => [key, partText(id)])));
+  const app = { table: null, running: false, run: null, answers: null, stopAsked: false };
+  let about = null;
+  let fields = null;
+  let storage = null;
+  const problem = element("p", { class: "problem banner", role: "alert", hidden: true });
+  const line = element("p", { class: "line", role: "status", text: say("loading") });
+  const tell = (error) => {
+    problem.textContent = error === null ? "" : error.message;
+    problem.hidden = error === null;
+  };
+  const guarded = (work) => async (...given) => {
+    tell(null);
+    try {
+      return await work(...given);
+    } catch (error) {
+      if (error.code !== "stopped") tell(error);
+      return undefined;
+    }
+  };
+  const steps = { data: makeDataStep(app), training: makeTrainingStep(app), results: makeResultsStep(app),
+                  model: makeModelStep(app) };
+  const tabs = Object.keys(steps).map((name) => element("button", { type: "button", "data-step": name,
+    text: say(`step${name[0].toUpperCase()}${name.slice(1)}`), onclick: () => app.goTo(name, true) }));
+  app.root = [element("header", {}, element("div", {}, element("h1", { text: say("title") }), element("p", { class: "hint", text: say("promise") }))),
+              element("nav", { "aria-label": say("steps") }, ...tabs), problem,
+              element("main", {}, ...Object.values(steps).map((step) => step.root)), line];
+  app.goTo = (name, focus = false) => {
+    for (const tab of tabs) tab.setAttribute("aria-current", tab.dataset.step === name ? "step" : "false");
+    for (const [key, step] of Object.entries(steps)) step.root.hidden = key !== name;
+    if (focus) steps[name].root.querySelector("h2").focus();
+  };
+
+  // Data.
+  const settingsNow = () => {
+    const named = (role) => app.table.columns.map((column) => column.name).filter((_, i) => app.table.roles[i] === role);
+    return { ...fields.values(), target: named("target").join(","), drop: named("dropped").join(",") };
+  };
+  const planText = (plan) => {
+    const count = (value) => value.toLocaleString("en");
+    const target = plan.targets.join(", ");
+    const left = plan.left_out_rows > 0 ? say("planLeft", { count: count(plan.left_out_rows) }) : "";
+    return (plan.classes.length > 0 ? say("planClasses", { classes: count(plan.classes.length), target }) : say("planNumber", { target })) +
+      say("planRows", { train: count(plan.train_rows), validation: count(plan.validation_rows), test: count(plan.test_rows),
+                        inputs: count(plan.inputs), parameters: count(plan.parameters) }) + left;
+  };
+  const setButtons = (canStart = app.planned) => steps.training.setState({ canStart, running: app.running, canGoOn: app.run?.canGoOn ?? false });
+  let planning = 0;
+  const plan = async () => {
+    if (app.table === null || app.running) return;
+    const mine = ++planning;
+    app.planned = false;
+    let said;
+    try {
+      said = await client.ask({ do: "plan", settings: settingsNow() });
+    } catch (error) {
+      said = { problems: [{ setting: error.setting ?? "", error: error.message }] };
+    }
+    if (mine !== planning) return;
+    const others = fields.tell(said.problems);
+    steps.training.setProblems(others.map((each) => each.error));
+    app.planned = said.problems.length === 0;
+    line.textContent = app.planned ? planText(said) : said.problems[0].error;
+    app.table.decisions = new Map((said.decisions ?? []).map((each) => [each.column, each.what]));
+    steps.data.show(app.table);
+    setButtons();
+  };
+  let planTimer = 0;
+  const planSoon = () => {
+    clearTimeout(planTimer);
+    planTimer = setTimeout(plan, 200);
+  };
+  const open = guarded(async (name, buffer) => {
+    const begun = performance.now();
+    line.textContent = say("reading", { name });
+    await client.put(name, buffer);
+    let table;
+    try {
+      table = await client.ask({ do: "open", path: name });
+    } catch (error) {
+      line.textContent = app.table === null ? say("noData") : "";
+      throw error;
+    }
+    if (app.table !== null && app.table.name !== name) await client.remove(app.table.name);
+    app.table = { ...table, name, seconds: (performance.now() - begun) / 1000, decisions: new Map(),
+                  roles: table.columns.map((column) => (table.target.includes(column.name) ? "target" : "input")) };
+    app.run = null;
+    steps.data.show(app.table);
+    await plan();
+  });
+  app.openFile = guarded(async (file) => {
+    if (file.size === 0) throw new Error(say("emptyFile", { name: file.name }));
+    const most = about.most_bytes;
+    if (file.size > most) {
+      throw new Error(say("tooLarge", { name: file.name, size: Math.round(file.size / 1e6), most: Math.floor(most / 1e6) }));
+    }
+    if (file.name.endsWith(".safetensors")) return app.openModel(file);
+    app.source = () => file.arrayBuffer();
+    return open(file.name, await file.arrayBuffer());
+  });
+  app.openExample = (name) => {
+    app.source = async () => exampleBytes(name).buffer;
+    return open(name, exampleBytes(name).buffer);
+  };
+  app.setRole = (i, role) => {
+    if (role === "target") app.table.roles = app.table.roles.map((each) => (each === "target" ? "input" : each));
+    app.table.roles[i] = role;
+    steps.data.show(app.table);
+    planSoon();
+  };
+
+  // Training.
+  const drawRun = () => steps.training.draw(curvesOfRun(app.run.epochs), app.run.epochs.at(-1)?.best_epoch ?? 0);
+  const endedText = (run, said) => {
+    const { epochs, seconds } = { epochs: run.epochs.length, seconds: run.seconds.toFixed(2) };
+    if (!run.inSlices) return say("endedMethod", { method: run.method, seconds });
+    const text = run.ended ? say("endedIn", { epochs, seconds }) : say("endedStopped", { epochs, seconds });
+    const how = { early_stopping: "endedEarly", converged: "endedConverged" }[said.stop_reason];
+    return text + (how ? say(how) : "") + (said.best_epoch > 0 ? say("bestSuffix", { epoch: said.best_epoch }) : "");
+  };
+  const keepRun = async (run, said) => {
+    await client.ask({ do: "write", kind: "model", path: "run.safetensors" });
+    const given = Object.entries(run.settings).filter(([name, text]) => text !== "" && name !== "target");
+    run.kept = { id: run.id, name: `${app.table.name} ${new Date().toLocaleTimeString("en")}`, epochs: run.epochs,
+                 result: evaluationText(said.judgement.evaluation), model: await client.get("run.safetensors"),
+                 settings: given.map(([name, text]) => `${name} ${text}`).join(", ") };
+    await storage.put(run.kept);
+    steps.results.showRuns(await storage.all(), storage.kept);
+  };
+  const slices = guarded(async () => {
+    const { run } = app;
+    const until = performance.now() + 1000 * steps.training.limit();
+    app.running = true;
+    app.stopAsked = false;
+    setButtons();
+    try {
+      while (!run.ended && !app.stopAsked && !(performance.now() >= until)) {
+        const said = await client.ask({ do: "slice", milliseconds: 200 });
+        run.epochs.push(...said.epochs);
+        run.ended = said.ended;
+        run.seconds = said.train_seconds;
+        const last = run.epochs.at(-1);
+        if (last) steps.training.tell(say("training", { epoch: last.epoch, epochs: run.most, loss: figure(last.train_loss) }));
+        drawRun();
+      }
+      steps.training.tell(say("judging"));
+      const said = await client.ask({ do: "end" });
+      run.canGoOn = !run.ended;
+      steps.training.tell(endedText(run, said));
+      steps.results.show({ ...said, text: endedText(run, said) });
+      steps.model.show(await client.ask({ do: "model" }));
+      await keepRun(run, said);
+      if (run.ended) app.goTo("results", true);
+    } finally {
+      app.running = false;
+      setButtons();
+    }
+  });
+  app.train = guarded(async () => {
+    const settings = settingsNow();
+    app.running = true;
+    setButtons();
+    steps.training.tell(say("preparing"));
+    try {
+      const said = await client.ask({ do: "start", settings });
+      app.run = { id: Date.now(), settings, epochs: [], ended: false, seconds: 0, method: said.method, most: said.epochs,
+                  inSlices: said.in_slices, canGoOn: false };
+      steps.training.setNotes(said.remark ? [...said.notes, said.remark] : said.notes);
+      if (!said.in_slices) steps.training.tell(say("computing", { method: said.method }));
+      drawRun();
+    } catch (error) {
+      steps.training.tell("");
+      throw error;
+    } finally {
+      app.running = false;
+      setButtons();
+    }
+    await slices();
+  });
+  app.stop = () => {
+    app.stopAsked = true;
+    if (app.run?.inSlices === false) {  // a method without epochs is given up, with the library's memory
+      client.restart();
+      const { name } = app.table;
+      app.run = null;
+      app.source().then((buffer) => open(name, buffer));
+    }
+  };
+  app.goOn = () => slices();
+
+  // Runs and the model.
+  const take = async (name, buffer) => {
+    await client.put(name, buffer);
+    steps.model.show(await client.ask({ do: "model", path: name }));
+    app.goTo("model", true);
+  };
+  app.takeModel = guarded((run) => take("run.safetensors", run.model.slice().buffer));
+  app.removeRun = guarded(async (run) => {
+    await storage.remove(run.id);
+    steps.results.showRuns(await storage.all(), storage.kept);
+  });
+  app.openModel = guarded(async (file) => take(file.name, await file.arrayBuffer()));
+  const baseName = () => (app.table?.name ?? "model").replace(/\.(gz|csv|xlsx|ods|npy|safetensors)\b/g, "").replace(/[^A-Za-z0-9_]/g, "_");
+  app.saveModel = guarded(async (kind) => {
+    const ending = { model: ".safetensors", html: ".html", onnx: ".onnx", c: "" }[kind];
+    const name = `${baseName()}${ending}`;
+    const { paths } = await client.ask({ do: "write", kind, path: name, name: baseName() });
+    for (const path of paths) saveFile(path, await client.get(path));
+  });
+  app.predict = guarded(async (file, keep) => {
+    const name = file.name === app.table?.name ? `asked-${file.name}` : file.name;
+    await client.put(name, await file.arrayBuffer());
+    const said = await client.ask({ do: "predict", path: name, out: "answers.csv", keep, probabilities: false });
+    steps.model.showAnswers(file.name, said, lamina.splitCsv(said.start, ","));
+    if (name !== app.table?.name) await client.remove(name);
+  });
+  app.saveAnswers = guarded(async () => saveFile("answers.csv", await client.get("answers.csv"), "text/csv"));
+
+  app.begin = guarded(async () => {
+    app.goTo("data");
+    storage = await openRuns();
+    steps.results.showRuns(await storage.all(), storage.kept);
+    try {
+      await client.ready();
+    } catch (error) {
+      throw new Error(say("tooOld", { reason: error.message }));
+    }
+    about = await client.ask({ do: "about" });
+    fields = makeSettingFields(about, planSoon);
+    steps.training.setFields(fields);
+    setButtons();
+    line.textContent = say("noData");
+    document.documentElement.dataset.ready = "yes";
+  });
+  return app;
+}
+
+function start() {
+  const app = makeApp();
+  document.body.append(...app.root);
+  for (const name of ["dragover", "drop"]) {
+    document.addEventListener(name, (event) => {
+      event.preventDefault();
+      if (name === "drop" && event.dataTransfer.files[0]) app.openFile(event.dataTransfer.files[0]);
+    });
+  }
+  app.begin();
+}
