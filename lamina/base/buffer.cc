@@ -35,7 +35,7 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
     }
   }
   const int64_t rounded = (size_bytes + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes;
-  data_.reset(::operator new(static_cast<size_t>(rounded), std::align_val_t{kAlignment_bytes}, std::nothrow));
+  data_.reset(::operator new (static_cast<size_t>(rounded), std::align_val_t{kAlignment_bytes}, std::nothrow));
   if (data_ == nullptr) {
     ThrowNoMemory(size_bytes);
   }
@@ -52,7 +52,7 @@ void FreeBuffer::operator()(void* p) const noexcept {
   if (pooled_bytes > 0) {
     FreePages(p, pooled_bytes);
   } else {
-    ::operator delete(p, std::align_val_t{kAlignment_bytes});
+    ::operator delete (p, std::align_val_t{kAlignment_bytes});
   }
 }
 

@@ -1,4 +1,5 @@
-// Hardware facts from /proc and /sys, which may both be incomplete in containers and sandboxes, or else from the system.
+// Hardware facts from /proc and /sys, which may both be incomplete in containers and sandboxes, or else from the
+// system.
 #include "lamina/base/hardware.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
-"""Tests that say nothing of the program for Windows, or that Wine cannot carry: file -> "Case.test" or "Case" -> reason."""
+"""Tests that say nothing of the program for Windows, or that Wine cannot carry, each with the reason.
+
+A file is given a reason for all of it, or names "Case.test" or "Case" with theirs.
+"""
 
 SKIPS = {
     "serve_test": {},

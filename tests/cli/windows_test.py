@@ -60,7 +60,7 @@ class WindowsTest(CliTest):
         self.assertEqual(self.read("w.onnx", "rb"), self.read("l.onnx", "rb"))
 
     def test_every_instruction_set(self):
-        """What the stack does to wide vectors shows here: a network of several layers with all that this processor has."""
+        """What the stack does to wide vectors shows here."""
         self.windows("train", "digits.csv.gz", "--hidden", "64,32", "--epochs", "8", "--model", "w.safetensors")
         accuracy = {}
         for isa in ("scalar", "avx2", "avx512_bf16"):

@@ -35,8 +35,8 @@ std::wstring Quoted(const std::string& text) {
   return quoted + L'"';
 }
 
-// Both ends of a pipe that a descriptor of this process and a handle of the child have; `two_way`: the child writes into
-// it and reads from it.
+// Both ends of a pipe that a descriptor of this process and a handle of the child have; `two_way`: the child writes
+// into it and reads from it.
 struct Pipe {
   HANDLE own = INVALID_HANDLE_VALUE;
   HANDLE theirs = INVALID_HANDLE_VALUE;
@@ -44,8 +44,8 @@ struct Pipe {
 
 bool MakePipe(bool two_way, Pipe& pipe) {
   static std::atomic<unsigned> count{0};
-  const std::wstring name = L"\\\\.\\pipe\\lamina-" + std::to_wstring(GetCurrentProcessId()) + L"-" +
-                            std::to_wstring(++count);
+  const std::wstring name =
+      L"\\\\.\\pipe\\lamina-" + std::to_wstring(GetCurrentProcessId()) + L"-" + std::to_wstring(++count);
   const DWORD access = (two_way ? PIPE_ACCESS_DUPLEX : PIPE_ACCESS_INBOUND) | FILE_FLAG_FIRST_PIPE_INSTANCE;
   pipe.own = CreateNamedPipeW(name.c_str(), access, PIPE_TYPE_BYTE | PIPE_REJECT_REMOTE_CLIENTS, 1, kPipe_bytes,
                               kPipe_bytes, 0, nullptr);
@@ -53,8 +53,8 @@ bool MakePipe(bool two_way, Pipe& pipe) {
     return windows::Failed();
   }
   SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
-  pipe.theirs = CreateFileW(name.c_str(), GENERIC_WRITE | (two_way ? GENERIC_READ : FILE_READ_ATTRIBUTES), 0, &inherited,
-                            OPEN_EXISTING, 0, nullptr);
+  pipe.theirs = CreateFileW(name.c_str(), GENERIC_WRITE | (two_way ? GENERIC_READ : FILE_READ_ATTRIBUTES), 0,
+                            &inherited, OPEN_EXISTING, 0, nullptr);
   if (pipe.theirs == INVALID_HANDLE_VALUE) {
     windows::Failed();
     CloseHandle(pipe.own);
@@ -145,9 +145,10 @@ int StartChild(const std::vector<std::string>& words, const ChildPlan& plan, Chi
   const HANDLE output =
       plan.output_path.empty() ? INVALID_HANDLE_VALUE : OpenForChild(plan.output_path, GENERIC_WRITE, CREATE_ALWAYS);
   const auto or_nothing = [&](HANDLE handle) { return handle == INVALID_HANDLE_VALUE ? nothing : handle; };
-  const int error = Start(
-      words, plan, {or_nothing(speech.theirs), plan.converses ? speech.theirs : or_nothing(output), or_nothing(errors.theirs)},
-      child);
+  const int error =
+      Start(words, plan,
+            {or_nothing(speech.theirs), plan.converses ? speech.theirs : or_nothing(output), or_nothing(errors.theirs)},
+            child);
   CloseAll({nothing, output, errors.theirs, speech.theirs});
   if (errors.own != INVALID_HANDLE_VALUE) {
     DWORD mode = PIPE_READMODE_BYTE | PIPE_NOWAIT;

@@ -14,11 +14,13 @@ constexpr UINT kUtf16Little = 1200, kUtf16Big = 1201;
 
 // In lower case, without '-' and '_'.
 constexpr std::pair<std::string_view, UINT> kNamed[] = {
-    {"utf8", CP_UTF8},     {"utf16", kUtf16Little}, {"utf16le", kUtf16Little}, {"utf16be", kUtf16Big}, {"ascii", 20127},
-    {"usascii", 20127},    {"latin1", 28591},       {"latin2", 28592},         {"latin9", 28605},      {"koi8r", 20866},
-    {"koi8u", 21866},      {"shiftjis", 932},       {"sjis", 932},             {"eucjp", 20932},       {"gbk", 936},
-    {"gb2312", 936},       {"gb18030", 54936},      {"big5", 950},             {"euckr", 51949},       {"macintosh", 10000},
-    {"iso2022jp", 50222}};
+    {"utf8", CP_UTF8},      {"utf16", kUtf16Little}, {"utf16le", kUtf16Little},
+    {"utf16be", kUtf16Big}, {"ascii", 20127},        {"usascii", 20127},
+    {"latin1", 28591},      {"latin2", 28592},       {"latin9", 28605},
+    {"koi8r", 20866},       {"koi8u", 21866},        {"shiftjis", 932},
+    {"sjis", 932},          {"eucjp", 20932},        {"gbk", 936},
+    {"gb2312", 936},        {"gb18030", 54936},      {"big5", 950},
+    {"euckr", 51949},       {"macintosh", 10000},    {"iso2022jp", 50222}};
 // What stands before a number.
 constexpr std::pair<std::string_view, UINT> kNumbered[] = {{"windows", 0}, {"cp", 0}, {"ibm", 0}, {"iso8859", 28590}};
 

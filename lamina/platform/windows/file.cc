@@ -59,8 +59,8 @@ std::optional<FileFacts> FactsFrom(HANDLE handle) {
     Failed();
     return std::nullopt;
   }
-  facts.kind = (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0 ? FileFacts::Kind::kFolder
-                                                                       : FileFacts::Kind::kFile;
+  facts.kind =
+      (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0 ? FileFacts::Kind::kFolder : FileFacts::Kind::kFile;
   facts.size_bytes = static_cast<int64_t>(uint64_t{info.nFileSizeHigh} << 32U | info.nFileSizeLow);
   facts.links = info.nNumberOfLinks;
   facts.device = info.dwVolumeSerialNumber;
@@ -71,16 +71,15 @@ std::optional<FileFacts> FactsFrom(HANDLE handle) {
 // Facts of a name; a link is kOther where it is not `followed`.
 std::optional<FileFacts> FactsByName(const char* path, bool followed) {
   const DWORD flags = FILE_FLAG_BACKUP_SEMANTICS | (followed ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
-  const Handle file(CreateFileW(WidePath(path).c_str(), FILE_READ_ATTRIBUTES, kAllShare, nullptr, OPEN_EXISTING, flags,
-                                nullptr));
+  const Handle file(
+      CreateFileW(WidePath(path).c_str(), FILE_READ_ATTRIBUTES, kAllShare, nullptr, OPEN_EXISTING, flags, nullptr));
   if (!file.is_open()) {
     Failed();
     return std::nullopt;
   }
   std::optional<FileFacts> facts = FactsFrom(file.get());
   FILE_ATTRIBUTE_TAG_INFO tag{};
-  if (facts && !followed &&
-      GetFileInformationByHandleEx(file.get(), FileAttributeTagInfo, &tag, sizeof tag) != 0 &&
+  if (facts && !followed && GetFileInformationByHandleEx(file.get(), FileAttributeTagInfo, &tag, sizeof tag) != 0 &&
       (tag.FileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 && IsReparseTagNameSurrogate(tag.ReparseTag)) {
     facts->kind = FileFacts::Kind::kOther;  // a link or a junction; files that a cloud holds are files
   }
@@ -184,9 +183,7 @@ bool RenameOverOpen(const std::wstring& from, const std::wstring& to) {
 
 }  // namespace
 
-std::string ReasonOf(int error) {
-  return error == EBUSY ? "another program has it open" : std::strerror(error);
-}
+std::string ReasonOf(int error) { return error == EBUSY ? "another program has it open" : std::strerror(error); }
 bool IsFullDisk(int error) noexcept { return error == ENOSPC; }
 bool IsMissing(int error) noexcept { return error == ENOENT; }
 
@@ -301,8 +298,8 @@ bool MayWriteInto(const char* folder) noexcept {
   if ((attributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
     return Failed(ERROR_DIRECTORY);
   }
-  const Handle asked(CreateFileW(path.c_str(), FILE_ADD_FILE, kAllShare, nullptr, OPEN_EXISTING,
-                                 FILE_FLAG_BACKUP_SEMANTICS, nullptr));
+  const Handle asked(
+      CreateFileW(path.c_str(), FILE_ADD_FILE, kAllShare, nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
   return asked.is_open() || Failed();
 }
 
@@ -334,12 +331,15 @@ bool ExchangeNames(const char*, const char*) noexcept { return false; }
 bool Link(const char* from, const char* to) noexcept {
   return CreateHardLinkW(WidePath(to).c_str(), WidePath(from).c_str(), nullptr) != 0 || Failed();
 }
-bool MakeFolder(const char* path) noexcept { return CreateDirectoryW(WidePath(path).c_str(), nullptr) != 0 || Failed(); }
+bool MakeFolder(const char* path) noexcept {
+  return CreateDirectoryW(WidePath(path).c_str(), nullptr) != 0 || Failed();
+}
 
 bool MakeOwnFolder(std::string& path) {  // in the user's own folder for what is temporary
   static std::atomic<uint32_t> count{0};
   do {
-    const std::string mark = std::to_string(1'000'000 + (GetTickCount64() + GetCurrentProcessId() * 8191 + ++count * 127) % 1'000'000);
+    const std::string mark =
+        std::to_string(1'000'000 + (GetTickCount64() + GetCurrentProcessId() * 8191 + ++count * 127) % 1'000'000);
     path.replace(path.size() - 6, 6, mark, 1, 6);
   } while (!MakeFolder(path.c_str()) && errno == EEXIST);
   return Exists(path.c_str());

@@ -18,8 +18,7 @@ void* Map(int descriptor, int64_t size_bytes, DWORD protection, DWORD access, in
   const auto end = static_cast<uint64_t>(offset + size_bytes);
   const DWORD high = protection == PAGE_READWRITE ? static_cast<DWORD>(end >> 32U) : 0;
   const DWORD low = protection == PAGE_READWRITE ? static_cast<DWORD>(end) : 0;
-  const HANDLE section =
-      CreateFileMappingW(windows::HandleOf(descriptor), nullptr, protection, high, low, nullptr);
+  const HANDLE section = CreateFileMappingW(windows::HandleOf(descriptor), nullptr, protection, high, low, nullptr);
   if (section == nullptr) {
     windows::Failed();
     return nullptr;

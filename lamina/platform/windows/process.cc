@@ -63,7 +63,7 @@ std::string HostName() {
   std::array<wchar_t, 256> name{};
   auto size = static_cast<DWORD>(name.size());
   return GetComputerNameExW(ComputerNameDnsHostname, name.data(), &size) != 0 ? windows::Narrow({name.data(), size})
-                                                                            : "";
+                                                                              : "";
 }
 
 std::string ProgramFile() {

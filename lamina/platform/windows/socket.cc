@@ -60,8 +60,8 @@ ListeningSocket ListenAtHost(const char* host, int port) {
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(list, &freeaddrinfo);
   ListeningSocket made;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
-    const SOCKET listening = WSASocketW(each->ai_family, SOCK_STREAM, 0, nullptr, 0,
-                                        WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    const SOCKET listening =
+        WSASocketW(each->ai_family, SOCK_STREAM, 0, nullptr, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
     const BOOL yes = 1;  // else another program may listen at the same port
     if (listening != INVALID_SOCKET &&
         setsockopt(listening, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, reinterpret_cast<const char*>(&yes), sizeof yes) == 0 &&

@@ -77,7 +77,7 @@ void WakeAll(const std::atomic<uint32_t>& word) noexcept {
 BlockedSignals::BlockedSignals() { static_cast<void>(before_); }
 BlockedSignals::~BlockedSignals() = default;
 
-// Of the processor group that the process began in: Windows 11 runs its threads in all of them, which one mask cannot say.
+// The mask is that of one processor group. Windows 11 runs the threads of a process in all groups, which it cannot say.
 std::vector<uint64_t> UsableProcessors() {
   DWORD_PTR own = 0;
   DWORD_PTR all = 0;
