@@ -13,7 +13,7 @@
 namespace lamina::serve {
 namespace {
 
-[[noreturn]] void ThrowListen(const std::string& where, const char* reason, const std::string& remedy = "") {
+[[noreturn]] void ThrowListen(const std::string& where, const std::string& reason, const std::string& remedy = "") {
   throw Error(ErrorCode::kIo, fmt::format("cannot listen at {}: {}", where, reason), {.remedy = remedy});
 }
 
