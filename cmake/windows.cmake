@@ -19,7 +19,7 @@ endforeach()
 # Windows keeps stacks at 16 bytes, and g++ takes vectors in them for aligned all the same (its bug 54412): moves that need
 # no alignment, which cost nothing on processors that have AVX. More sections than the usual object has, too.
 set(CMAKE_CXX_FLAGS_INIT "-Wa,-muse-unaligned-vector-move,-mbig-obj")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--gc-sections,--no-insert-timestamp")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -Wl,--gc-sections,--no-insert-timestamp,-u,mbrtowc")
 set(CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -13,9 +13,7 @@ Verdict HasHttpServer() {
                                  : why);
 }
 
-HttpServer::HttpServer(Service&, const ServerOptions&) {
-  throw Error(ErrorCode::kUnsupported, HasHttpServer().reason);
-}
+HttpServer::HttpServer(Service&, const ServerOptions&) { throw Error(ErrorCode::kUnsupported, HasHttpServer().reason); }
 HttpServer::~HttpServer() = default;
 void HttpServer::Start() {}
 std::string HttpServer::address() const { return ""; }
