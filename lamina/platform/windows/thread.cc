@@ -92,6 +92,8 @@ int CountOf(std::span<const uint64_t> processors) noexcept {
                          [](int sum, uint64_t word) { return sum + std::popcount(word); });
 }
 
+double LoadAverage() noexcept { return 0; }
+
 int64_t RunningProcessors() noexcept { return GetActiveProcessorCount(ALL_PROCESSOR_GROUPS); }
 
 }  // namespace lamina::platform
