@@ -214,7 +214,7 @@ def read_npy(content):
 
 
 def skip_what_windows_has_not():
-    """Skips by name what windows_skips.py says of the tests of the calling file; a name that is no test's is a mistake."""
+    """Skips what windows_skips.py says of the tests of the calling file; a name that is no test's is a mistake."""
     from windows_skips import SKIPS  # pylint: disable=import-outside-toplevel
 
     module = sys.modules["__main__"]

@@ -320,11 +320,12 @@ bool Rename(const char* from, const char* to) noexcept {
   if (RenameOverOpen(old_name, new_name)) {
     return true;
   }
-  // The system says "denied" of a file that another program has open, too.
+  // The system says "denied" of a file that is open, too: where it may be removed, nothing else is left.
   const bool forbidden = (attributes & (FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_DIRECTORY)) != 0;
   const Handle probe(forbidden ? INVALID_HANDLE_VALUE
                                : CreateFileW(new_name.c_str(), DELETE, kAllShare, nullptr, OPEN_EXISTING, 0, nullptr));
-  return Failed(!forbidden && !probe.is_open() ? GetLastError() : error);
+  const DWORD denied = GetLastError();
+  return Failed(forbidden ? error : probe.is_open() ? ERROR_SHARING_VIOLATION : denied);
 }
 
 bool ExchangeNames(const char*, const char*) noexcept { return false; }
