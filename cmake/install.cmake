@@ -51,7 +51,7 @@ if(TARGET lamina_cli)
   # A package that carries its libraries keeps them in lib/lamina (scripts/package); RPATH, not RUNPATH, so that it counts
   # for what these libraries need, too. Elsewhere that folder is not there and nothing changes.
   foreach(program lamina_cli lamina_gui)
-    if(TARGET ${program})
+    if(TARGET ${program} AND NOT WIN32)
       set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/lamina")
       target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
     endif()

@@ -12,10 +12,8 @@ namespace {
 
 bool HasColours(std::FILE* stream) {
   const char* refused = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return (refused == nullptr || *refused == '\0') && terminal != nullptr && *terminal != '\0' &&
-         std::string_view(terminal) != "dumb" &&
-         platform::IsTerminal(stream == stderr ? platform::kStandardError : platform::kStandardOutput);
+  return (refused == nullptr || *refused == '\0') &&
+         platform::ShowsColours(stream == stderr ? platform::kStandardError : platform::kStandardOutput);
 }
 
 std::string_view CodeOf(Tone tone) {

@@ -189,9 +189,10 @@ int CheckOutput(int code) {
 }
 
 // `lamina` and `lamina help` ask for the help, `lamina help train` for that of a command.
-std::vector<const char*> WithHelpFlag(int argc, const char* const* argv) {
-  std::vector<const char*> words(argv, argv + argc);
-  if (argc == 1) {
+std::vector<const char*> WithHelpFlag(const std::vector<std::string>& given) {
+  std::vector<const char*> words;
+  std::ranges::transform(given, std::back_inserter(words), &std::string::c_str);
+  if (words.size() == 1) {
     words.push_back("--help");
   } else if (std::string_view(words[1]) == "help") {
     words.erase(words.begin() + 1);
@@ -299,11 +300,12 @@ int main(int argc, char** argv) {
   try {
     lamina::LimitSpinning(argv, lamina::cli::WaitsForThreads(argc, argv));
     lamina::platform::IgnoreFileSizeLimit();
-    lamina::platform::OccupyStandardStreams();
+    lamina::platform::PrepareStandardStreams();
     lamina::platform::OnCutMapping(lamina::cli::ReportCutFile);
     lamina::platform::OnBrokenPipe(lamina::cli::EndWithoutReader);
     lamina::cli::usual_terminate = std::set_terminate(lamina::cli::TerminateWithoutMemory);
-    const std::vector<const char*> words = lamina::cli::WithHelpFlag(argc, argv);
+    const std::vector<std::string> given = lamina::platform::WordsOfProgram(argc, argv);
+    const std::vector<const char*> words = lamina::cli::WithHelpFlag(given);
     const int code = lamina::cli::CheckOutput(lamina::cli::Main(static_cast<int>(words.size()), words.data()));
     lamina::cli::LeaveRanks();
     return code;

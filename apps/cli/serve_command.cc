@@ -141,7 +141,7 @@ void Serve(ServeCommand& command, serve::ModelSet& models, const std::string& to
 
 int RunServe(ServeCommand& command) {
   if (const Verdict has = serve::HasHttpServer(); !has) {
-    throw Error(ErrorCode::kUnsupported, has.reason, {.remedy = "Install libboost-dev and build again."});
+    throw Error(ErrorCode::kUnsupported, has.reason);
   }
   const std::string token = TokenOf(command.token);
   command.options.limits.body_bytes = WithSetting("max-body", [&] { return ParseBytes(command.max_body); });

@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "lamina/base/error.h"
 #include "lamina/base/page_pool.h"
@@ -35,7 +35,7 @@ AlignedBuffer::AlignedBuffer(int64_t size_bytes) : size_bytes_(size_bytes) {
     }
   }
   const int64_t rounded = (size_bytes + kAlignment_bytes - 1) / kAlignment_bytes * kAlignment_bytes;
-  data_.reset(std::aligned_alloc(kAlignment_bytes, static_cast<size_t>(rounded)));
+  data_.reset(::operator new (static_cast<size_t>(rounded), std::align_val_t{kAlignment_bytes}, std::nothrow));
   if (data_ == nullptr) {
     ThrowNoMemory(size_bytes);
   }
@@ -52,7 +52,7 @@ void FreeBuffer::operator()(void* p) const noexcept {
   if (pooled_bytes > 0) {
     FreePages(p, pooled_bytes);
   } else {
-    std::free(p);
+    ::operator delete (p, std::align_val_t{kAlignment_bytes});
   }
 }
 

@@ -29,7 +29,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& words, const ChildOpt
                                  .own_group = options_.own_group};
   start_error_ = platform::StartChild(words, plan, child_, no_pipe);
   if (no_pipe) {
-    throw Error(ErrorCode::kResource, fmt::format("cannot run {}: {}", program_, std::strerror(start_error_)));
+    throw Error(ErrorCode::kResource, fmt::format("cannot run {}: {}", program_, platform::ReasonOf(start_error_)));
   }
 }
 
@@ -54,7 +54,7 @@ Verdict ChildProcess::started() const {
   if (by_name && (start_error_ == ENOENT || start_error_ == 0)) {
     return Verdict::No(fmt::format("{} is missing{}", program_, remedy));
   }
-  const std::string reason = start_error_ == 0 ? "" : fmt::format(": {}", std::strerror(start_error_));
+  const std::string reason = start_error_ == 0 ? "" : fmt::format(": {}", platform::ReasonOf(start_error_));
   return Verdict::No(fmt::format("{} does not start{}{}", program_, reason, remedy));
 }
 

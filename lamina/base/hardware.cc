@@ -1,4 +1,5 @@
-// Hardware facts from /proc and /sys, which may both be incomplete in containers and sandboxes.
+// Hardware facts from /proc and /sys, which may both be incomplete in containers and sandboxes, or else from the
+// system.
 #include "lamina/base/hardware.h"
 
 #include <fmt/format.h>
@@ -258,7 +259,8 @@ std::string HardwareInfo::OneLine() const {
 HardwareInfo QueryHardware(const std::string& root) {
   const std::string base = root.ends_with('/') ? root : root + "/";
   HardwareInfo info;
-  ReadCpuinfo(ReadText(base + "proc/cpuinfo"), info);
+  const std::string processors = platform::ProcessorsText();
+  ReadCpuinfo(processors.empty() ? ReadText(base + "proc/cpuinfo") : processors, info);
   info.logical_cores = UsableCores();
   if (info.physical_cores == 0 || info.physical_cores > info.logical_cores) {
     info.physical_cores = info.logical_cores;

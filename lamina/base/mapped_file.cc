@@ -98,8 +98,8 @@ Mapping::Mapping(int descriptor, int64_t size_bytes, bool writable, const std::s
   }
   void* mapped = platform::MapFile(descriptor, size_bytes, writable, offset);
   if (mapped == nullptr) {
-    throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(size_bytes), std::strerror(errno)),
-                {.file = path});
+    throw Error(ErrorCode::kResource,
+                fmt::format("cannot map {}: {}", BytesText(size_bytes), platform::ReasonOf(errno)), {.file = path});
   }
   data_ = static_cast<std::byte*>(mapped);
   RememberMapping(data_, size_bytes, WithoutControls(path));

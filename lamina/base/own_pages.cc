@@ -9,7 +9,7 @@ namespace lamina {
 
 void* AllocatePages(int64_t size_bytes) noexcept {
   constexpr int64_t kLeastLarge_bytes = 4 << 20;
-  void* const mapped = platform::MapZeros(size_bytes, /*overcommit=*/false);
+  void* const mapped = platform::MapZeros(size_bytes, /*alignment=*/1, /*overcommit=*/false);
   if (mapped != nullptr && size_bytes >= kLeastLarge_bytes) {
     platform::PreferLargePages(mapped, size_bytes);  // without large pages small ones have to do
   }

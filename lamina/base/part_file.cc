@@ -23,9 +23,9 @@
 namespace lamina {
 namespace {
 
-std::filesystem::path FolderOf(const std::string& path) {
+std::string FolderOf(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
-  return folder.empty() ? std::filesystem::path(".") : folder;
+  return folder.empty() ? "." : folder.string();
 }
 
 constexpr std::string_view kPartBegin = ".lamina-";
@@ -109,16 +109,18 @@ void ThrowFileError(const std::string& path, const std::string& doing, int error
   std::string remedy;
   if (error == ENOENT) {
     remedy = "Check the path.";
-  } else if (error == ENOSPC || error == EDQUOT) {
+  } else if (platform::IsFullDisk(error)) {
     remedy = "Free space on that disk or write elsewhere.";
   } else if (error == EFBIG) {
     remedy = "The file system or the shell (ulimit -f) allows no file of that size: write elsewhere.";
   } else if (error == ENOTDIR) {
     remedy = "Name a folder.";
+  } else if (error == EBUSY) {
+    remedy = "Close it in the program that has it open (Excel, perhaps), or give another name.";
   } else if (error == EACCES || error == EROFS) {
     remedy = "Check the permissions or write elsewhere.";
   }
-  throw Error(code, fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path, .remedy = remedy});
+  throw Error(code, fmt::format("cannot {}: {}", doing, platform::ReasonOf(error)), {.file = path, .remedy = remedy});
 }
 
 int OpenForReading(const std::string& path, platform::FileFacts& facts) {
@@ -205,15 +207,15 @@ PartFile::PartFile(std::string path) : path_(std::move(path)) {
     in_place_ = true;
     descriptor_ = platform::Open(path_.c_str(), platform::OpenFor::kWriting);
   } else {
-    const auto folder = FolderOf(path_);
+    const std::string folder = FolderOf(path_);
     if (!platform::MayWriteInto(folder.c_str())) {
       const int denied = errno;
       const bool is_file = std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error);
-      ThrowFileError(folder.string(), "write into the folder", is_file ? ENOTDIR : denied);
+      ThrowFileError(folder, "write into the folder", is_file ? ENOTDIR : denied);
     }
     if (IsFirst(path_)) {
       const std::string file = std::filesystem::path(path_).filename().string();
-      RemoveAbandonedParts(folder.string(), [&](std::string_view of) { return of == file; });
+      RemoveAbandonedParts(folder, [&](std::string_view of) { return of == file; });
     }
     CreatedPart part = CreatePart(path_);
     temporary_path_ = std::move(part.path);

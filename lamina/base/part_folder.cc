@@ -29,7 +29,7 @@ bool IsOwn(const std::string& folder, const std::string& name, const PartFolder:
   if (!owns(file.empty() ? std::string_view(name) : file)) {
     return false;
   }
-  const auto facts = platform::FactsOf((fs::path(folder) / name).c_str());
+  const auto facts = platform::FactsOf((fs::path(folder) / name).string().c_str());
   return facts && facts->is_file();
 }
 
@@ -37,7 +37,7 @@ bool IsOwn(const std::string& folder, const std::string& name, const PartFolder:
 void RemoveOwn(const std::string& folder, const PartFolder::Owns& owns) {
   for (const std::string& name : NamesIn(folder)) {
     if (IsOwn(folder, name, owns)) {
-      platform::Remove((fs::path(folder) / name).c_str());
+      platform::Remove((fs::path(folder) / name).string().c_str());
     }
   }
   platform::RemoveFolder(folder.c_str());

@@ -1,14 +1,13 @@
 // Temporary folders.
 #include "lamina/base/scratch_folder.h"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
-
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include "lamina/base/error.h"
 #include "lamina/base/part_file.h"
+#include "lamina/platform/file.h"
 
 namespace lamina {
 
@@ -20,7 +19,7 @@ ScratchFolder::ScratchFolder(const std::string& purpose) {
                 {.remedy = "Set TMPDIR to a folder that can be written into."});
   }
   path_ = (above / ("lamina-" + purpose + "-XXXXXX")).string();
-  if (mkdtemp(path_.data()) == nullptr) {
+  if (!platform::MakeOwnFolder(path_)) {
     ThrowFileError(path_, "make the folder", errno);
   }
 }

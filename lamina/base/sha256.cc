@@ -101,7 +101,7 @@ std::string Sha256OfFile(const std::string& path) {
   const auto fail = [&path](const char* doing) {
     const int error = errno;
     throw Error(error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                fmt::format("cannot {}: {}", doing, std::strerror(error)), {.file = path});
+                fmt::format("cannot {}: {}", doing, platform::ReasonOf(error)), {.file = path});
   };
   const int descriptor = platform::Open(path.c_str(), platform::OpenFor::kReading);
   if (descriptor < 0) {

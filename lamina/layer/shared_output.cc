@@ -48,10 +48,10 @@ SharedOutput::SharedOutput(const std::string& path, int64_t all, int64_t begin, 
                      errno);
     }
   }
-  memory_ = platform::MapZeros(memory_bytes_, /*overcommit=*/true);
+  memory_ = platform::MapZeros(memory_bytes_, /*alignment=*/1, /*overcommit=*/true);
   if (memory_ == nullptr) {
-    throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(memory_bytes_), std::strerror(errno)),
-                {.file = path_});
+    throw Error(ErrorCode::kResource,
+                fmt::format("cannot map {}: {}", BytesText(memory_bytes_), platform::ReasonOf(errno)), {.file = path_});
   }
   view_ = {memory_, rows, cols, cols, dtype, Space::kHost};
 }

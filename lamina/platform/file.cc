@@ -3,13 +3,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkostemp
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkostemp, mkdtemp
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 namespace lamina::platform {
@@ -41,6 +42,10 @@ int FlagsOf(OpenFor use) {
 }
 
 }  // namespace
+
+std::string ReasonOf(int error) { return std::strerror(error); }
+bool IsFullDisk(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
+bool IsMissing(int error) noexcept { return error == ENOENT || error == ESTALE; }
 
 std::optional<FileFacts> FactsOf(int descriptor) noexcept {
   struct stat info {};
@@ -142,6 +147,7 @@ bool ExchangeNames(const char* a, const char* b) noexcept {
 
 bool Link(const char* from, const char* to) noexcept { return link(from, to) == 0; }
 bool MakeFolder(const char* path) noexcept { return mkdir(path, 0777) == 0; }
+bool MakeOwnFolder(std::string& path) { return mkdtemp(path.data()) != nullptr; }
 
 // Not a directory_iterator: libstdc++'s ends the process where there is no memory for it.
 void EachName(const std::string& folder, const std::function<void(std::string_view)>& call) {

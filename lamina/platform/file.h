@@ -23,6 +23,13 @@ struct FileFacts {
   bool is_folder() const { return kind == Kind::kFolder; }
 };
 
+/// What the system says of an error's number.
+std::string ReasonOf(int error);
+/// Whether it says that there is no room: a full disk, or all that a user may have.
+bool IsFullDisk(int error) noexcept;
+/// Whether it says that there is no such file, or not any more.
+bool IsMissing(int error) noexcept;
+
 std::optional<FileFacts> FactsOf(int descriptor) noexcept;
 /// Facts of the name itself: a link is kOther.
 std::optional<FileFacts> FactsOf(const char* path) noexcept;
@@ -81,6 +88,8 @@ bool ExchangeNames(const char* a, const char* b) noexcept;
 /// A second name for a file.
 bool Link(const char* from, const char* to) noexcept;
 bool MakeFolder(const char* path) noexcept;
+/// A folder that nobody else has, for this user alone: "XXXXXX" at the end of `path` becomes what makes it new.
+bool MakeOwnFolder(std::string& path);
 /// Calls for each name in `folder`; for none where it cannot be read.
 void EachName(const std::string& folder, const std::function<void(std::string_view)>& call);
 

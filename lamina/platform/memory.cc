@@ -25,9 +25,23 @@ void* MapFileForOwn(int descriptor, int64_t size_bytes) noexcept {
                      descriptor, 0));
 }
 
-void* MapZeros(int64_t size_bytes, bool overcommit) noexcept {
+void* MapZeros(int64_t size_bytes, int64_t alignment, bool overcommit) noexcept {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (overcommit ? MAP_NORESERVE : 0);
-  return OrNull(mmap(nullptr, static_cast<size_t>(size_bytes), PROT_READ | PROT_WRITE, flags, -1, 0));
+  const int64_t more = alignment > PageSize_bytes() ? alignment : 0;  // somewhere in it the right address is
+  void* const mapped =
+      OrNull(mmap(nullptr, static_cast<size_t>(size_bytes + more), PROT_READ | PROT_WRITE, flags, -1, 0));
+  if (mapped == nullptr || more == 0) {
+    return mapped;
+  }
+  char* const from = static_cast<char*>(mapped);
+  const auto before = static_cast<int64_t>(-reinterpret_cast<uintptr_t>(from) & static_cast<uintptr_t>(alignment - 1));
+  if (before > 0) {
+    Unmap(from, before);
+  }
+  if (more > before) {
+    Unmap(from + before + size_bytes, more - before);
+  }
+  return from + before;
 }
 
 void Unmap(void* memory, int64_t size_bytes) noexcept { munmap(memory, static_cast<size_t>(size_bytes)); }

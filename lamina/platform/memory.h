@@ -11,8 +11,10 @@ int64_t PageSize_bytes() noexcept;
 void* MapFile(int descriptor, int64_t size_bytes, bool writable, int64_t offset) noexcept;
 /// The same for this process alone: what is written stays here, and takes memory only then.
 void* MapFileForOwn(int descriptor, int64_t size_bytes) noexcept;
-/// Zeros that take memory where they are touched. `overcommit`: however little memory there is.
-void* MapZeros(int64_t size_bytes, bool overcommit) noexcept;
+/// Zeros that take memory where they are touched, from an address on that is a multiple of `alignment` (a power of two,
+/// 1: any). `overcommit`: however little memory there is.
+void* MapZeros(int64_t size_bytes, int64_t alignment, bool overcommit) noexcept;
+/// All of what one call gave.
 void Unmap(void* memory, int64_t size_bytes) noexcept;
 
 /// Whole pages that need not stay in memory: those of files are read again, others are lost.

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace lamina::platform {
@@ -41,6 +42,13 @@ std::string HostName() {
   std::array<char, 256> name{};
   gethostname(name.data(), name.size() - 1);
   return name.data();
+}
+
+std::vector<std::string> WordsOfProgram(int count, const char* const* words) { return {words, words + count}; }
+
+std::string FolderOfCaches() {
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home != '\0' ? (std::filesystem::path(home) / ".cache").string() : "";
 }
 
 std::string ProgramFile() {
@@ -78,6 +86,8 @@ int64_t CacheSize_bytes([[maybe_unused]] int level) noexcept {
 #endif
 }
 
+std::string ProcessorsText() { return ""; }
+
 std::optional<int64_t> AddressSpaceLimit_bytes() noexcept { return LimitOf(RLIMIT_AS); }
 std::optional<int64_t> DataLimit_bytes() noexcept { return LimitOf(RLIMIT_DATA); }
 
@@ -99,7 +109,12 @@ TerminalSize SizeOfTerminal(int descriptor) noexcept {
   return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? TerminalSize{size.ws_col, size.ws_row} : TerminalSize{};
 }
 
-void OccupyStandardStreams() noexcept {
+bool ShowsColours(int descriptor) noexcept {
+  const char* terminal = std::getenv("TERM");
+  return terminal != nullptr && *terminal != '\0' && std::string_view(terminal) != "dumb" && IsTerminal(descriptor);
+}
+
+void PrepareStandardStreams() noexcept {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) < 0) {
       open("/dev/null", O_RDONLY);

@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lamina::platform {
 
 int64_t ProcessNumber() noexcept;
 /// "" where it has none.
 std::string HostName();
+/// The words that started the program, itself first, as UTF-8: what main() is given where the system has them so.
+std::vector<std::string> WordsOfProgram(int count, const char* const* words);
+/// Where programs keep what they could make again, for this user; "" where that cannot be told.
+std::string FolderOfCaches();
 /// The file of the running program; "" where it cannot be told.
 std::string ProgramFile();
 /// Begins the program anew with these words, in this process; comes back where that cannot be.
@@ -27,6 +32,8 @@ int64_t InstalledMemory_bytes() noexcept;
 int64_t FreeMemory_bytes() noexcept;
 /// The size of a core's data cache of level 1, 2 or 3; 0 where it cannot be told.
 int64_t CacheSize_bytes(int level) noexcept;
+/// What stands in /proc/cpuinfo elsewhere, for a system that has no such file; "" for those that have.
+std::string ProcessorsText();
 /// What the system allows this process; nothing where it sets no limit.
 std::optional<int64_t> AddressSpaceLimit_bytes() noexcept;
 std::optional<int64_t> DataLimit_bytes() noexcept;
@@ -40,9 +47,11 @@ struct TerminalSize {
   int rows = 0;
 };
 TerminalSize SizeOfTerminal(int descriptor) noexcept;
+/// Whether a terminal there shows colours; asks it to.
+bool ShowsColours(int descriptor) noexcept;
 /// A closed standard stream must not become the descriptor of a file that is opened later: what is printed would land
-/// in it. Opened for reading, so that writing still fails.
-void OccupyStandardStreams() noexcept;
+/// in it. Opened for reading, so that writing still fails. All are streams of bytes, and of UTF-8.
+void PrepareStandardStreams() noexcept;
 /// Where a pipe is full because nobody reads it, the write that waits for a reader is begun again when a signal's
 /// handler returns: into nothing from now on. For handlers.
 void LeaveFullPipe(int descriptor) noexcept;

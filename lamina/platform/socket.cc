@@ -50,6 +50,8 @@ std::string PeerText(const sockaddr_storage& address) {
 
 }  // namespace
 
+std::string WhyNoService() { return ""; }
+
 ListeningSocket ListenAtHost(const char* host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

@@ -7,6 +7,9 @@
 
 namespace lamina::platform {
 
+/// Why this system carries no service; "" where it does.
+std::string WhyNoService();
+
 struct ListeningSocket {
   int descriptor = -1;              // does not block; -1: none
   int reason = 0;                   // the error's number, of the last address that was tried

@@ -11,6 +11,7 @@
 #include <bit>
 #include <climits>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -121,6 +122,11 @@ std::vector<uint64_t> UsableProcessors() {
 int CountOf(std::span<const uint64_t> processors) noexcept {
   return std::accumulate(processors.begin(), processors.end(), 0,
                          [](int sum, uint64_t word) { return sum + std::popcount(word); });
+}
+
+double LoadAverage() noexcept {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
 int64_t RunningProcessors() noexcept { return std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN)); }

@@ -63,5 +63,7 @@ std::vector<uint64_t> UsableProcessors();
 int CountOf(std::span<const uint64_t> processors) noexcept;
 /// Those that are running.
 int64_t RunningProcessors() noexcept;
+/// How many threads of all programs wanted a processor lately; 0 where it cannot be told.
+double LoadAverage() noexcept;
 
 }  // namespace lamina::platform

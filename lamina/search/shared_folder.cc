@@ -225,7 +225,7 @@ bool SharedFolder::HasEnded(const std::string& worker) {
   const std::string path = PathOf(worker);
   const ClosedAtEnd file{platform::Open(path.c_str(), platform::OpenFor::kReadingOwn)};
   if (file.descriptor < 0) {
-    return errno == ENOENT || errno == ESTALE;
+    return platform::IsMissing(errno);
   }
   if (const auto facts = platform::FactsOf(file.descriptor); !facts || !facts->is_file()) {  // none of lamina's
     return true;
@@ -250,7 +250,7 @@ bool SharedFolder::OwnerHasEnded(const std::string& claim, int descriptor) {
 std::optional<bool> SharedFolder::TakeOver(const std::string& claim) {
   const std::string path = PathOf(claim);
   const ClosedAtEnd file{platform::Open(path.c_str(), platform::OpenFor::kReadingOwn)};
-  if (file.descriptor < 0 && errno != ENOENT && errno != ESTALE) {
+  if (file.descriptor < 0 && !platform::IsMissing(errno)) {
     ThrowFileError(path, "open", errno);
   }
   if (file.descriptor < 0 || !OwnerHasEnded(claim, file.descriptor)) {

@@ -53,7 +53,7 @@ void AppendField(std::string& to, std::string_view name, std::string_view text) 
 
 AccessLog::AccessLog(std::string path) : path_(std::move(path)), descriptor_(OpenLog(path_)) {
   if (descriptor_ < 0) {
-    throw Error(ErrorCode::kIo, fmt::format("cannot be opened for the access log: {}", std::strerror(errno)),
+    throw Error(ErrorCode::kIo, fmt::format("cannot be opened for the access log: {}", platform::ReasonOf(errno)),
                 {.file = path_});
   }
   thread_ = std::thread([this] { Run(); });

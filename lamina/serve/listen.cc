@@ -13,7 +13,7 @@
 namespace lamina::serve {
 namespace {
 
-[[noreturn]] void ThrowListen(const std::string& where, const char* reason, const std::string& remedy = "") {
+[[noreturn]] void ThrowListen(const std::string& where, const std::string& reason, const std::string& remedy = "") {
   throw Error(ErrorCode::kIo, fmt::format("cannot listen at {}: {}", where, reason), {.remedy = remedy});
 }
 
@@ -27,7 +27,7 @@ Listener ListenAt(const std::string& host, int port) {
   }
   if (made.descriptor < 0) {
     ThrowListen(
-        where, std::strerror(made.reason),
+        where, platform::ReasonOf(made.reason),
         made.reason == EADDRINUSE ? "Stop what listens there, or choose another --port (0: any that is free)." : "");
   }
   const platform::HostAndPort at = platform::AddressOf(made.descriptor);
@@ -51,7 +51,7 @@ Listener ListenAtPath(const std::string& path) {
   }
   const int descriptor = platform::ListenAtPath(path.c_str());
   if (descriptor < 0) {
-    ThrowListen(where, std::strerror(errno));
+    ThrowListen(where, platform::ReasonOf(errno));
   }
   return {descriptor, where};
 }

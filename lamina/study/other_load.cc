@@ -3,14 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include "lamina/platform/thread.h"
 
 namespace lamina {
 
-double OtherLoad() {
-  double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : 0;
-}
+double OtherLoad() { return platform::LoadAverage(); }
 
 std::string LoadRemark(double load, int processors) {
   constexpr double kBusy = 0.25;  // of the processors

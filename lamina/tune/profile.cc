@@ -17,6 +17,7 @@
 #include "lamina/base/file.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/process.h"
 
 namespace lamina {
 namespace {
@@ -200,13 +201,11 @@ void RequireProfile(const std::string& path) {
 
 std::string ProfilePath(const Backend& backend) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
-  const char* home = std::getenv("HOME");
-  std::filesystem::path folder;
-  if (cache != nullptr && cache[0] == '/') {  // relative ones are to be ignored, says the specification
-    folder = cache;
-  } else if (home != nullptr && *home != '\0') {
-    folder = std::filesystem::path(home) / ".cache";
-  } else {
+  std::filesystem::path folder(cache == nullptr ? "" : cache);
+  if (!folder.is_absolute()) {  // relative ones are to be ignored, says the specification
+    folder = platform::FolderOfCaches();
+  }
+  if (folder.empty()) {
     return "";
   }
   std::string device;
@@ -216,7 +215,7 @@ std::string ProfilePath(const Backend& backend) {
   if (const std::string restriction = cpu::ApplyInstructionSets().Restriction(); !restriction.empty()) {
     device += "-" + restriction;
   }
-  return folder / "lamina" / fmt::format("{}-{}-{}.profile", backend.name(), device, backend.threads());
+  return (folder / "lamina" / fmt::format("{}-{}-{}.profile", backend.name(), device, backend.threads())).string();
 }
 
 bool TuningIsOff() {

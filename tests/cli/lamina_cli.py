@@ -16,6 +16,7 @@ import unittest
 PROGRAM = os.environ.get("LAMINA_PROGRAM", "")
 SOURCE = os.environ.get("LAMINA_SOURCE", "")
 DATA = os.environ.get("LAMINA_DATA", "")
+WINDOWS = os.environ.get("LAMINA_WINDOWS", "0") == "1"  # the program is that for Windows, under Wine (scripts/windows)
 DIGITS = os.path.join(SOURCE, "data", "digits.csv.gz")
 TIME_LIMIT_SECONDS = 300 * int(os.environ.get("LAMINA_TEST_SLOWNESS", "1"))
 SAY_THE_RECIPE = ("--recipe", "--effort", "--config", "--resume", "--help", "-h", "--method")  # or take none
@@ -212,6 +213,25 @@ def read_npy(content):
     return header["descr"], header["shape"], struct.unpack(f"<{count}{code}", data)
 
 
+def skip_what_windows_has_not():
+    """Skips what windows_skips.py says of the tests of the calling file; a name that is no test's is a mistake."""
+    from windows_skips import SKIPS  # pylint: disable=import-outside-toplevel
+
+    module = sys.modules["__main__"]
+    file = os.path.splitext(os.path.basename(module.__file__))[0]
+    skips = SKIPS.get(file, {})
+    if isinstance(skips, str):
+        print(f"SKIPPED {file}: {skips}")
+        sys.exit(SKIPPED_CODE)
+    for name, reason in skips.items():
+        case, _, test = name.partition(".")
+        owner = getattr(module, case)
+        if test:
+            setattr(owner, test, unittest.skip(reason)(getattr(owner, test)))
+        else:
+            setattr(module, case, unittest.skip(reason)(owner))
+
+
 def main():
     """Runs the tests of the calling file; says what was skipped; exit code 77 if that was everything."""
     if not os.access(PROGRAM, os.X_OK) or not os.path.exists(DIGITS):
@@ -220,6 +240,8 @@ def main():
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGXCPU):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    if WINDOWS:
+        skip_what_windows_has_not()
     run = unittest.main(verbosity=2, exit=False)
     for test, reason in run.result.skipped:
         print(f"SKIPPED {test.id()}: {reason}")

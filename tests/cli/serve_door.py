@@ -17,7 +17,7 @@ def is_there():
     if not PROGRAM:
         return False
     done = subprocess.run([PROGRAM, "serve", "nothing-of-this-name"], capture_output=True, text=True, check=False)
-    return "was built without its service" not in done.stderr
+    return not any(without in done.stderr for without in ("was built without its service", "has no service"))
 
 
 class Service:

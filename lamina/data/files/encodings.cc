@@ -1,16 +1,15 @@
-// Windows-1252 by its own table, which is always there; all others by iconv() of the C library.
+// Windows-1252 by its own table, which is always there; all others by the system.
 #include "lamina/data/files/encodings.h"
-
-#include <iconv.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/utf8.h"
+#include "lamina/platform/encoding.h"
 
 namespace lamina {
 namespace {
@@ -47,48 +46,6 @@ std::string FromWindows1252(std::string_view text) {
   }
   return out;
 }
-
-// A conversion that is closed with the object.
-class Conversion {
- public:
-  explicit Conversion(const std::string& from) : handle_(iconv_open("UTF-8", from.c_str())) {
-    if (!is_open()) {
-      throw Error(ErrorCode::kInvalidArgument, "unknown encoding",
-                  {.value = from,
-                   .remedy = "Names are, for instance: utf-8, windows-1252, windows-1250, iso-8859-15, utf-16.",
-                   .setting = "encoding"});
-    }
-  }
-  ~Conversion() { iconv_close(handle_); }
-  Conversion(const Conversion&) = delete;
-  Conversion& operator=(const Conversion&) = delete;
-
-  std::string Convert(std::string_view text) {
-    constexpr size_t kPiece_bytes = 1 << 16;
-    std::string out;
-    std::vector<char> piece(kPiece_bytes);
-    char* in = const_cast<char*>(text.data());  // iconv() does not write there
-    size_t left = text.size();
-    while (left > 0) {
-      char* at = piece.data();
-      size_t free = piece.size();
-      const size_t result = iconv(handle_, &in, &left, &at, &free);
-      out.append(piece.data(), at);
-      if (result == static_cast<size_t>(-1) && errno != E2BIG) {  // no character, or the text ends within one
-        AppendCharacter(kNoCharacter, out);
-        ++in;
-        --left;
-      }
-    }
-    return out;
-  }
-
- private:
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): what iconv_open returns where it fails
-  bool is_open() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
-
-  iconv_t handle_;
-};
 
 bool SameName(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
@@ -145,11 +102,17 @@ MixedText CellsToUtf8(std::string_view text) {
 std::string ConvertToUtf8(std::string_view text, const std::string& encoding) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   const bool western = SameName(encoding, "windows-1252") || SameName(encoding, "cp1252");
-  std::string converted = western ? FromWindows1252(text) : Conversion(encoding).Convert(text);
-  if (converted.starts_with(kMark)) {
-    converted.erase(0, kMark.size());
+  std::optional<std::string> converted = western ? FromWindows1252(text) : platform::ToUtf8(text, encoding);
+  if (!converted) {
+    throw Error(ErrorCode::kInvalidArgument, "unknown encoding",
+                {.value = encoding,
+                 .remedy = "Names are, for instance: utf-8, windows-1252, windows-1250, iso-8859-15, utf-16.",
+                 .setting = "encoding"});
   }
-  return converted;
+  if (converted->starts_with(kMark)) {
+    converted->erase(0, kMark.size());
+  }
+  return *std::move(converted);
 }
 
 }  // namespace lamina

@@ -67,8 +67,8 @@ void TextFile::Map(int descriptor, int64_t size_bytes, const std::string& path) 
   }
   void* mapped = platform::MapFileForOwn(descriptor, size_bytes);
   if (mapped == nullptr) {
-    throw Error(ErrorCode::kResource, fmt::format("cannot map {}: {}", BytesText(size_bytes), std::strerror(errno)),
-                {.file = path});
+    throw Error(ErrorCode::kResource,
+                fmt::format("cannot map {}: {}", BytesText(size_bytes), platform::ReasonOf(errno)), {.file = path});
   }
   text_ = {static_cast<char*>(mapped), static_cast<size_t>(size_bytes)};
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -13,9 +14,9 @@ namespace {
 
 constexpr size_t kAlignment = 4096;
 
-void* Allocate(int64_t size_bytes) {
-  const size_t whole = (static_cast<size_t>(size_bytes) + kAlignment - 1) / kAlignment * kAlignment;
-  return std::aligned_alloc(kAlignment, whole);
+void* Allocate(int64_t size_bytes, size_t alignment = kAlignment) {
+  const size_t whole = (static_cast<size_t>(size_bytes) + alignment - 1) / alignment * alignment;
+  return std::aligned_alloc(alignment, whole);
 }
 
 void* ReadWhole(int descriptor, int64_t size_bytes, int64_t offset) {
@@ -45,8 +46,8 @@ void* MapFile(int descriptor, int64_t size_bytes, bool writable, int64_t offset)
 
 void* MapFileForOwn(int descriptor, int64_t size_bytes) noexcept { return ReadWhole(descriptor, size_bytes, 0); }
 
-void* MapZeros(int64_t size_bytes, bool /*overcommit*/) noexcept {
-  void* const memory = Allocate(size_bytes);
+void* MapZeros(int64_t size_bytes, int64_t alignment, bool /*overcommit*/) noexcept {
+  void* const memory = Allocate(size_bytes, std::max(kAlignment, static_cast<size_t>(alignment)));
   if (memory != nullptr) {
     std::memset(memory, 0, static_cast<size_t>(size_bytes));
   }

@@ -11,6 +11,8 @@ namespace lamina::platform {
 
 int64_t ProcessNumber() noexcept { return 1; }
 std::string HostName() { return ""; }
+std::vector<std::string> WordsOfProgram(int count, const char* const* words) { return {words, words + count}; }
+std::string FolderOfCaches() { return ""; }
 std::string ProgramFile() { return ""; }
 void RunAnew(const char*, char**) noexcept {}
 void SetVariable(const char* name, const char* value, bool replace) noexcept { setenv(name, value, replace ? 1 : 0); }
@@ -24,13 +26,15 @@ int64_t FreeMemory_bytes() noexcept {
   return InstalledMemory_bytes() - static_cast<int64_t>(static_cast<uint32_t>(now.uordblks));
 }
 int64_t CacheSize_bytes(int /*level*/) noexcept { return 0; }
+std::string ProcessorsText() { return ""; }
 std::optional<int64_t> AddressSpaceLimit_bytes() noexcept { return std::nullopt; }
 std::optional<int64_t> DataLimit_bytes() noexcept { return std::nullopt; }
 int AskForTileRegisters() noexcept { return ENOSYS; }
 
 bool IsTerminal(int) noexcept { return false; }
 TerminalSize SizeOfTerminal(int) noexcept { return {}; }
-void OccupyStandardStreams() noexcept {}
+bool ShowsColours(int) noexcept { return false; }
+void PrepareStandardStreams() noexcept {}
 void LeaveFullPipe(int) noexcept {}
 
 void OnEndRequests(void (*)(int)) noexcept {}

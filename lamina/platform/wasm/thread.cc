@@ -34,5 +34,6 @@ int CountOf(std::span<const uint64_t> processors) noexcept {
                          [](int sum, uint64_t word) { return sum + std::popcount(word); });
 }
 int64_t RunningProcessors() noexcept { return 1; }
+double LoadAverage() noexcept { return 0; }
 
 }  // namespace lamina::platform

@@ -1,0 +1,28 @@
+"""Tests that say nothing of the program for Windows, or that Wine cannot carry, each with the reason.
+
+A file is given a reason for all of it, or names "Case.test" or "Case" with theirs.
+"""
+
+SCRIPT = "is of the scripts of this repository, not of the program"
+PRELOADED = "puts a library before libc, which Wine's programs have not"
+SIGNALS = "is of POSIX's signals; windows_test.py has Ctrl-C"
+OTHER = "is of what the program for Windows leaves out"
+
+SKIPS = {
+    "cluster_test": OTHER,
+    "crash_consistency_test": PRELOADED,
+    "cuda_plugin_test": OTHER,
+    "docs_test": SCRIPT,
+    "example_test": "is of the library's example",
+    "faults_test": PRELOADED,
+    "first_pages_test": SCRIPT,
+    "gpu_check_test": OTHER,
+    "kill_test": SIGNALS,
+    "package_test": SCRIPT,
+    "page_test": "is of pages, which do not differ",
+    "release_test": SCRIPT,
+    "serve_test": OTHER,
+    "signals_test": SIGNALS,
+    "static_file_test": "is of the file for Linux",
+    "terminal_test": "is of POSIX's terminals",
+}
