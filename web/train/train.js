@@ -160,6 +160,7 @@ function makeApp() {
     } finally {
       app.running = false;
       setButtons();
+      planSoon();
     }
   });
   app.train = guarded(async () => {
