@@ -1,5 +1,5 @@
 // Backend "blas": each pass is one CBLAS product; bias, activation and slopes are passes of their own. Plain
-// SGD goes into the product itself: weights = (1 - eta lambda) weights - eta delta^T x.
+// SGD goes into the product itself where a batch is short: weights = (1 - eta lambda) weights - eta delta^T x.
 #include "lamina/backend/blas/blas_backend.h"
 
 #include "lamina/backend/host_backend.h"
@@ -10,6 +10,7 @@
 #include <omp.h>
 
 #include <limits>
+#include <vector>
 
 #include "lamina/backend/blas/cblas_library.h"
 #include "lamina/backend/serial/plain_loops.h"
@@ -34,6 +35,8 @@ namespace {
 
 // Elementwise passes pay for a parallel region from about this many elements on.
 constexpr int64_t kParallelElements = 16384;
+// A library adds long sums in parts, and would round each part to the weights that it is added to.
+constexpr int64_t kFusedRows = 256;
 
 int Leading(int64_t stride) { return static_cast<int>(std::max<int64_t>(1, stride)); }
 
@@ -58,10 +61,20 @@ void Gemm(const Product& p, double alpha, ConstMatrixView a, ConstMatrixView b, 
                    Leading(c.stride));
 }
 
+// Whether a rule is one product: weights less a share of the gradient.
+bool IsPlain(const UpdateRule* rule) {
+  return rule != nullptr && rule->kind == UpdateKind::kSgd && rule->StateCount() == 0;
+}
+
 template <class T>
 class BlasLayer final : public PreparedLayer {
  public:
-  BlasLayer(const LayerPlanRequest& request, int threads) : request_(request), threads_(threads) {}
+  BlasLayer(const LayerPlanRequest& request, int threads)
+      : request_(request),
+        threads_(threads),
+        sums_(request.training && request.max_batch > kFusedRows
+                  ? static_cast<size_t>(request.layer.outputs * request.layer.inputs)
+                  : 0) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
     const MatrixView z = args.z.empty() ? args.a : args.z;
@@ -94,15 +107,20 @@ class BlasLayer final : public PreparedLayer {
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
     const ThreadCountScope scope(threads_);
-    const bool fused = args.rule != nullptr && args.rule->kind == UpdateKind::kSgd && args.rule->StateCount() == 0;
+    const bool plain = IsPlain(args.rule);
+    const bool fused = plain && args.x.rows <= kFusedRows;
     const T eta = fused ? static_cast<T>(args.rule->learning_rate) : T(-1);
     const T keep = fused ? T(1) - eta * static_cast<T>(args.rule->weight_decay) : T(0);
     const int64_t outputs = args.delta.cols;
     const int64_t inputs = args.x.cols;
-    const MatrixView to = ViewOf(static_cast<T*>(fused ? args.weights.value : args.weights.gradient), outputs, inputs);
+    ParameterArrays weights = args.weights;
+    if (plain && !fused) {
+      weights.gradient = sums_.data();
+    }
+    const MatrixView to = ViewOf(static_cast<T*>(fused ? weights.value : weights.gradient), outputs, inputs);
     Gemm({CblasTrans, CblasNoTrans, outputs, inputs, args.x.rows}, -eta, args.delta, args.x, keep, to);
-    if (T* bias = static_cast<T*>(fused ? args.bias.value : args.bias.gradient); bias != nullptr) {
-      AddColumnSums(args.delta, -eta, fused ? T(1) : T(0), bias);
+    if (T* bias = static_cast<T*>(plain ? args.bias.value : args.bias.gradient); bias != nullptr) {
+      AddColumnSums(args.delta, plain ? -static_cast<T>(args.rule->learning_rate) : T(1), plain ? T(1) : T(0), bias);
     }
     if (args.rule == nullptr || fused) {
       return;
@@ -112,9 +130,9 @@ class BlasLayer final : public PreparedLayer {
       const int64_t count = outputs * inputs;
       const int64_t thread = omp_get_thread_num();
       const int64_t size = omp_get_num_threads();
-      UpdateArrays<T>(*args.rule, true, args.weights, count * thread / size, count * (thread + 1) / size);
+      UpdateArrays<T>(*args.rule, true, weights, count * thread / size, count * (thread + 1) / size);
     }
-    if (args.bias.value != nullptr) {
+    if (args.bias.value != nullptr && !plain) {
       UpdateArrays<T>(*args.rule, false, args.bias, 0, outputs);
     }
   }
@@ -137,6 +155,7 @@ class BlasLayer final : public PreparedLayer {
 
   LayerPlanRequest request_;
   int threads_;
+  std::vector<T> sums_;  // outputs × inputs: gradients of long batches
 };
 
 class BlasBackend final : public HostBackend {
