@@ -40,7 +40,7 @@ class HelpFilesTest(CliTest):
         return done.stdout.split()
 
     def test_values_are_completed(self):
-        self.assertEqual(self.complete("lamina", "train", "--recipe", ""), ["auto", "plain", "tabular"])
+        self.assertEqual(self.complete("lamina", "train", "--recipe", ""), ["auto", "plain", "tabular", "mixed"])
         self.assertEqual(self.complete("lamina", "train", "--recipe", "=", "t"), ["tabular"])
         self.assertEqual(self.complete("lamina", "search", "--metric", "lo"), ["loss"])
         self.assertIn("cpu", self.complete("lamina", "predict", "--backend", "c") or self.complete("lamina", "train", "--backend", "c"))

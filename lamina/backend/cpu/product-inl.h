@@ -245,6 +245,14 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   }
 }
 
+// Whether sums in parts may have panels of a thread: products, where it was measured. All others would be 300 kB of
+// code more.
+template <class Sum, class T>
+inline constexpr bool kDividesPanels = false;
+template <class T>
+requires std::is_floating_point_v<T>
+inline constexpr bool kDividesPanels<TermSum<formulas::ProductTerm>, T> = true;
+
 // Whether each thread packs its own panels, one at a time, into memory that stays in its second-level cache. With few
 // rows the packed columns of a common block are hardly used. Writing them to the third level and reading them back,
 // from the other's cache too, took 5 to 15 % of an input gradient of 32 to 128 samples. With many rows, each panel
@@ -260,7 +268,7 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   // Packed rows of a divided sum are there for a part only. Its parts come anew with each panel, which took 250
   // rows 1.2 times as long.
   const bool divided = size.depth < in.depth;
-  const bool rows_are_there = !divided || !Block<Sum, T>::PacksRows(in);
+  const bool rows_are_there = !divided || (kDividesPanels<Sum, T> && !Block<Sum, T>::PacksRows(in));
   const int64_t most_rows = divided ? kMostOwnRows / 2 : kMostOwnRows;
   return in.rows.count > kDirectRows<Sum> && in.rows.count <= most_rows && same_panels && rows_are_there &&
          !in.skips_zeros && in.columns.count >= kLeastPanels * team.size * shape.columns() &&
@@ -305,7 +313,7 @@ void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T*
       }
       T* const tile = partial == nullptr ? local : partial + group / Finish::kRowTiles * strip_size;
       if (partial != nullptr || !ComputeInPlace(in, block, finish, group, p, at)) {
-        ComputeStrip(in, block, group, group_end, p, tile, k > 0);
+        ComputeStrip(in, block, group, group_end, p, tile, kDividesPanels<Sum, T> && k > 0);
         if (last) {
           finish(tile, at);
         }
