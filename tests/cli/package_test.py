@@ -45,7 +45,7 @@ class HelpFilesTest(CliTest):
         self.assertEqual(self.complete("lamina", "search", "--metric", "lo"), ["loss"])
         self.assertIn("cpu", self.complete("lamina", "predict", "--backend", "c") or self.complete("lamina", "train", "--backend", "c"))
         fish = self.read("fish/lamina.fish")
-        self.assertIn("-l recipe -x -a 'auto plain tabular'", fish)
+        self.assertIn("-l recipe -x -a 'auto plain tabular mixed'", fish)
         if shutil.which("fish"):
             subprocess.run(["fish", "--no-execute", self.path("fish/lamina.fish")], check=True)
 

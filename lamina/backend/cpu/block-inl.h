@@ -155,7 +155,8 @@ void PackNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, Team te
 
 // Packs k in [begin, end) of panel p of the columns.
 template <class Sum, class T>
-void PackPanelOf(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t begin, int64_t end) {
+HWY_NOINLINE void PackPanelOf(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t begin,
+                              int64_t end) {
   const int64_t first = block.PanelBegin(p);
   const int64_t width = block.PanelVectors(p) * kLanes<T>;
   PackPanel(in.columns, block.column + first, std::min(width, block.columns - first), width, block.k + begin,

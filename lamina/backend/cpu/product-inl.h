@@ -140,7 +140,7 @@ bool AsksForRows(const ProductInput<T>& in, const Operand<T>& operand) {
 
 // Into the second level.
 template <class T>
-void AskForRows(const Operand<T>& operand, int64_t begin, int64_t end, int64_t k_begin, int64_t depth) {
+HWY_NOINLINE void AskForRows(const Operand<T>& operand, int64_t begin, int64_t end, int64_t k_begin, int64_t depth) {
   for (int64_t r = begin; r < end; ++r) {
     for (int64_t k = 0; k < depth; k += kLineElements<T>) {
       __builtin_prefetch(operand.At(r, k_begin + k), 0, 2);
@@ -278,8 +278,8 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
 // Asks for the rows that the next panel is packed from, where ComputeBlock() would ask for them: those beside row
 // groups [group, group_end) of `groups` groups.
 template <class Sum, class T>
-void AskForPanel(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t group, int64_t group_end,
-                 int64_t groups) {
+HWY_NOINLINE void AskForPanel(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t group,
+                              int64_t group_end, int64_t groups) {
   const int64_t first = block.PanelBegin(p);
   const int64_t columns = std::min(block.PanelVectors(p) * kLanes<T>, block.columns - first);
   AskForRows(in.columns, first + columns * group / groups, first + columns * group_end / groups, block.k, block.depth);
@@ -292,12 +292,15 @@ void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T*
   HWY_ALIGN T local[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
   const TileShape shape = Block<Sum, T>::ShapeOf(in);
   const int64_t strip_size = Finish::kRowTiles * shape.rows * shape.columns();
+  constexpr bool kDivides = kDividesPanels<Sum, T>;
   const bool asks_for_rows = AsksForRows(in, in.columns);
-  for (int64_t k = 0; k < std::max<int64_t>(in.depth, 1); k += size.depth) {
+  int64_t k = 0;
+  do {  // once for an empty sum, too
     Block<Sum, T> block(in, size, 0, 0, k);
     block.one_panel = packed;
     PackPanelOf(in, block, p, 0, block.depth);
-    const bool last = k + block.depth >= in.depth;
+    const bool last = !kDivides || k + block.depth >= in.depth;
+    const bool in_parts = kDivides && partial != nullptr;
     const int64_t groups = block.row_groups.parts;
     for (int64_t group = 0; group < groups; group += Finish::kRowTiles) {
       const int64_t group_end = std::min<int64_t>(group + Finish::kRowTiles, groups);
@@ -311,15 +314,16 @@ void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T*
       if (last) {
         finish.Prefetch(at);
       }
-      T* const tile = partial == nullptr ? local : partial + group / Finish::kRowTiles * strip_size;
-      if (partial != nullptr || !ComputeInPlace(in, block, finish, group, p, at)) {
-        ComputeStrip(in, block, group, group_end, p, tile, kDividesPanels<Sum, T> && k > 0);
+      T* const tile = in_parts ? partial + group / Finish::kRowTiles * strip_size : local;
+      if (in_parts || !ComputeInPlace(in, block, finish, group, p, at)) {
+        ComputeStrip(in, block, group, group_end, p, tile, kDivides && k > 0);
         if (last) {
           finish(tile, at);
         }
       }
     }
-  }
+    k += size.depth;
+  } while (kDivides && k < in.depth);
 }
 
 // The product where HasOwnPanels(). The panels are those of the other way, and so are the bits.
