@@ -130,7 +130,7 @@ void PackRowGroups(const ProductInput<T>& in, const Block<Sum, T>& block, int64_
 
 // This thread's part of the rows: those that it will compute with, but for a few; of few groups a part of k.
 template <class Sum, class T>
-void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+HWY_NOINLINE void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
   const int64_t groups = block.row_groups.parts;
   if (groups >= 4 * team.size) {
     PackRowGroups(in, block, team.Begin(groups), team.End(groups), 0, block.depth);
@@ -141,7 +141,7 @@ void PackRows(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) 
 
 // Vectors of columns one by one, each by one thread, as what is not zero moves together along k.
 template <class Sum, class T>
-void PackNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
+HWY_NOINLINE void PackNonzeros(const ProductInput<T>& in, const Block<Sum, T>& block, Team team) {
   const int64_t vectors = CeilDivide(block.columns, kLanes<T>);
   for (int64_t v = team.Begin(vectors); v < team.End(vectors); ++v) {
     const int64_t first = v * kLanes<T>;
