@@ -358,8 +358,10 @@ bool SkipsZeros(const ProductInput<T>& in) {
 /// of k.
 template <class Sum, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
-  if (HasOwnPanels<Sum>(in, team)) {
-    return ProductByPanels<Sum>(in, finish, team);
+  if constexpr (HWY_TARGET != HWY_SCALAR) {  // without vectors it is not worth 150 kB of code
+    if (HasOwnPanels<Sum>(in, team)) {
+      return ProductByPanels<Sum>(in, finish, team);
+    }
   }
   const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth, Block<Sum, T>::ShapeOf(in), in.budget);
   bool packed_before = false;
