@@ -28,7 +28,7 @@ class JsonCursor {
   void Null();
   bool Bool();
   JsonNumber Number();
-  /// The same of a number with at most 15 digits and no exponent, as almost all are, in a fifth of the time. False:
+  /// The same of a number with at most 15 digits and no exponent, as almost all are, read in one go. False:
   /// what stands next is something else, or no JSON; nothing was read then.
   bool ShortNumber(JsonNumber& number);
   /// The text without escapes: a view into the JSON, or into `room` where there were some.

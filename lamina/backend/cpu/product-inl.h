@@ -245,7 +245,7 @@ void ComputeBlock(const ProductInput<T>& in, const Block<Sum, T>& block, const F
   }
 }
 
-// Whether sums in parts may have panels of a thread: products, where it was measured. All others would be 300 kB of
+// Whether sums in parts may have panels of a thread: products, where it was measured. All others would be 100 kB of
 // code more.
 template <class Sum, class T>
 inline constexpr bool kDividesPanels = false;
@@ -358,7 +358,7 @@ bool SkipsZeros(const ProductInput<T>& in) {
 /// of k.
 template <class Sum, class T, class Finish>
 void Product(const ProductInput<T>& in, const Finish& finish, Team team) {
-  if constexpr (HWY_TARGET != HWY_SCALAR) {  // without vectors it is not worth 150 kB of code
+  if constexpr (HWY_TARGET != HWY_SCALAR) {  // without vectors it is not worth 200 kB of code
     if (HasOwnPanels<Sum>(in, team)) {
       return ProductByPanels<Sum>(in, finish, team);
     }
