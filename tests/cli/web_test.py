@@ -146,6 +146,7 @@ class PageTest(WebTest):
             press("Start training");
             await wait(() => headline().endsWith("%") || !find(".banner").hidden);
             await wait(() => find("iframe").srcdoc.length > 1000);
+            await wait(() => all("[aria-label='Runs'] tbody tr").length > 0);
             return { ready, banner: find(".banner").textContent, headline: headline(), curves: all("polyline").length,
                      cells: all(".confusion tbody td").length, runs: all("[aria-label='Runs'] tbody tr").length };
             """)
