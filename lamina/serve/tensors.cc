@@ -229,7 +229,8 @@ void FillGrid(const ServedModel& model, std::vector<Tensor<Cell>>& tensors, Basi
       RefuseTensor(tensor.name, "it has no data");
     }
     if (std::ssize(tensor.cells) != tensor.elements()) {
-      RefuseTensor(tensor.name, fmt::format("it has {} elements, and its shape {}", tensor.cells.size(), tensor.elements()));
+      RefuseTensor(tensor.name,
+                   fmt::format("it has {} elements, and its shape {}", tensor.cells.size(), tensor.elements()));
     }
     if constexpr (std::is_same_v<Cell, GridCell>) {
       CheckType(tensor);
@@ -250,9 +251,10 @@ void FillGrid(const ServedModel& model, std::vector<Tensor<Cell>>& tensors, Basi
     const Tensor<Cell>& tensor = tensors[c];
     const bool column = tensor.shape.size() == 1 || (tensor.shape.size() == 2 && tensor.shape[1] == 1);
     if (!column || tensor.elements() != grid.rows) {
-      RefuseTensor(tensor.name, fmt::format("its shape is {}: one tensor of rows × {}, or a tensor [rows] or [rows, 1] of "
-                                       "each column by name",
-                                       tensor.shape, columns));
+      RefuseTensor(tensor.name,
+                   fmt::format("its shape is {}: one tensor of rows × {}, or a tensor [rows] or [rows, 1] of "
+                               "each column by name",
+                               tensor.shape, columns));
     }
     grid.names.push_back(tensor.name);
     for (size_t row = 0; row < tensor.cells.size(); ++row) {
