@@ -37,11 +37,14 @@ def signature(thing, name):
     except (TypeError, ValueError):
         return f"{name}(...)"
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)  # annotations are texts
+    text = re.sub(r": Any = ", "=", text)  # what tells nothing
+    text = re.sub(r": Any\b| -> (?:Any|None)$", "", text)
     return (name + text).replace("(self, ", "(").replace("(self)", "()")
 
 
 def body(thing):
-    return (inspect.getdoc(thing) or "").strip()
+    """The docstring, its headings in one line."""
+    return re.sub(r"(?m)^(\w+)\n-+$", r"\1:", (inspect.getdoc(thing) or "").strip())
 
 
 def members(kind):
@@ -62,7 +65,7 @@ def is_told(kind, name, member):
 
 def sections(text):
     """The text before the first section of a docstring, and {title: [[head, explanation], ...]}."""
-    parts = re.split(r"(?m)^(Parameters|Attributes)\n-+\n", text)
+    parts = re.split(r"(?m)^(Parameters|Attributes):\n", text)
     entries = {}
     for title, lines in zip(parts[1::2], parts[2::2]):
         entries[title] = []
@@ -74,6 +77,14 @@ def sections(text):
     return parts[0].strip(), entries
 
 
+def fenced(text):
+    return ["```text", text, "```", ""]
+
+
+def indented(text):
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+
+
 class Once:
     """What several estimators have, each text told once. Where texts of one name differ, each names its estimators."""
 
@@ -83,13 +94,19 @@ class Once:
     def add(self, name, text, estimator):
         self.texts.setdefault(name, {}).setdefault(text.rstrip(), []).append(estimator)
 
-    def lines(self):
-        out = []
+    def block(self):
+        texts = []
         for name in sorted(self.texts):
             several = len(self.texts[name]) > 1
-            texts = [(f"# {', '.join(estimators)}\n" if several else "") + text for text, estimators in self.texts[name].items()]
-            out += ["```text", "\n\n".join(texts), "```", ""]
-        return out
+            texts += [(f"# {', '.join(estimators)}\n" if several else "") + text for text, estimators in self.texts[name].items()]
+        return fenced("\n\n".join(texts))
+
+
+def method_text(member, method, estimator):
+    """Signature and docstring, without a result that is the estimator itself."""
+    head = signature(member, method).removesuffix(f" -> {estimator}")
+    text = re.sub(r"\n*^Returns:\nself$", "", body(member), flags=re.MULTILINE)
+    return f"{head}\n\n{indented(text)}"
 
 
 def estimator_lines(names):
@@ -98,23 +115,40 @@ def estimator_lines(names):
     for name in names:
         thing = named(name)
         summary, entries = sections(body(thing))
-        lines += [f"### {name}", "", "```text", re.sub(r": [^=,()]*(?:\([^)]*\))?(?= =)", "", signature(thing, name)).replace(" -> None", "").replace(" = ", "="),
-                  "```", "", summary, ""]
+        call = re.sub(r": [^=,()]*(?:\([^)]*\))?(?= =)", "", signature(thing, name)).replace(" = ", "=")
+        lines += [f"### {name}", "", *fenced(call), summary, ""]
+        told = [(member, value) for member, value in members(thing) if is_told(thing, member, value)]
+        properties = {member: value for member, value in told if isinstance(value, property)}
         for title, each in entries.items():
             for head, explanation in each:
-                found[title].add(head.partition(" : ")[0], head + "\n" + explanation, name)
+                heads = head.partition(" : ")[0].split(", ")
+                of_head = [(attribute, properties.pop(attribute)) for attribute in heads if attribute in properties]
+                explained = explanation or "".join(f"    {f'{attribute}: ' * (len(heads) > 1)}{body(value)}\n" for attribute, value in of_head)
+                found[title].add(head.partition(" : ")[0], head + "\n" + explained, name)
+        for member, value in properties.items():
+            found["Attributes"].add(member, f"{member}\n{indented(body(value))}", name)
         if "Attributes" in entries:
             attributes = ", ".join(head.partition(" : ")[0] for head, _ in entries["Attributes"]).split(", ")
-            lines += ["Attributes: " + ", ".join(f"`{attribute}`" for attribute in attributes) + ".", ""]
-        methods = [(method, member) for method, member in members(thing) if is_told(thing, method, member)]
+            lines += ["Attributes: " + ", ".join(f"`{attribute}`" for attribute in [*attributes, *properties]) + ".", ""]
+        methods = [(method, member) for method, member in told if not isinstance(member, property)]
         for method, member in methods:
-            head = method if isinstance(member, property) else signature(member, method)
-            found["Methods"].add(method, "\n".join([head, "", *[f"    {line}".rstrip() for line in body(member).splitlines()]]), name)
+            found["Methods"].add(method, method_text(member, method, name), name)
         lines += ["Methods: " + ", ".join(f"`{method}`" for method, _ in methods) + ".", ""]
-    lines += ["`set_fit_request` and its like are scikit-learn's (metadata routing).", ""]
+    lines += ["`fit` and `partial_fit` return the estimator. Arrays of its network are copies. `set_fit_request` and its like are",
+              "scikit-learn's (metadata routing).", ""]
     for title, once in found.items():
-        lines += [f"### {title} of estimators", ""] + once.lines()
+        lines += [f"### {title} of estimators", "", *once.block()]
     return lines
+
+
+def class_lines(name, thing):
+    """The members of a class that is no estimator."""
+    texts = []
+    for member_name, member in members(thing):
+        if is_told(thing, member_name, member):
+            head = member_name if isinstance(member, property) else signature(member, member_name)
+            texts.append(f"{name}.{head}\n\n{indented(body(member))}")
+    return fenced("\n\n".join(texts)) if texts else []
 
 
 def page():
@@ -126,13 +160,8 @@ def page():
             continue
         for name in names:
             thing = named(name)
-            lines += [f"### {name}", "", "```text", signature(thing, name), "", body(thing), "```", ""]
-            if not inspect.isclass(thing):
-                continue
-            for member_name, member in members(thing):
-                if is_told(thing, member_name, member):
-                    head = member_name if isinstance(member, property) else signature(member, member_name)
-                    lines += ["```text", f"{name}.{head}", "", *[f"    {line}".rstrip() for line in body(member).splitlines()], "```", ""]
+            lines += [f"### {name}", "", *fenced(f"{signature(thing, name)}\n\n{body(thing)}")]
+            lines += class_lines(name, thing) if inspect.isclass(thing) else []
     missing = set(lamina.__all__) - TOLD_ELSEWHERE - {name for _, names in GROUPS for name in names}
     if missing:
         sys.exit(f"scripts/python_api_page.py: no group has {sorted(missing)}")
