@@ -263,7 +263,7 @@ KernelPlace PlaceOf(const TableSize& machine, const KernelNetworkOptions& option
   }
   const int64_t needed = place.device->KernelsBytes(
       {machine.rows, machine.columns, machine.outputs, KernelSolver::StrideOf(machine.rows), /*inverse=*/true});
-  if (const int64_t free = options.backend->FreeMemory_bytes(); needed > free) {
+  if (const int64_t free = options.backend->FreeMemory_bytes(); free > 0 && needed > free) {
     throw Error(ErrorCode::kResource,
                 fmt::format("a kernel machine of {} takes {} of the GPU's memory, and {} are free",
                             Counted(machine.rows, "row{s}"), BytesText(needed), BytesText(free)),

@@ -127,6 +127,9 @@ bool DeviceCholesky::Factorise(double* a) {
               "a factor");
   int info = 0;
   state.device.Download(&info, state.info, sizeof(info));
+  if (info < 0) {
+    throw Error(ErrorCode::kUnsupported, fmt::format("cuSOLVER: a factor does not take its argument {}", -info));
+  }
   return info == 0;
 }
 
