@@ -9,11 +9,14 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "command.h"
 #include "interrupt.h"
 #include "lamina/backend/backends.h"
+#include "lamina/backend/product_kernels.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
 #include "lamina/measure/issue_limit.h"
@@ -29,6 +32,38 @@ struct BenchLayerCommand {
   LayerBenchmarkOptions options;
   JsonOutput json_output;
 };
+
+constexpr std::string_view kEachKernel = "each";
+
+// The kernels of backend cuda, without the papers'.
+std::vector<std::string> CudaKernelNames() {
+  std::vector<std::string> names{"cublaslt"};
+  for (const ProductKernelRow& row : kProductKernels) {
+    if (row.family != ProductFamily::kPapers) {
+      names.emplace_back(row.name);
+    }
+  }
+  return names;
+}
+
+// Those that `tune` tries for a problem, each once.
+std::vector<std::string> KernelsOf(const Problem& problem, const LayerBenchmarkOptions& options) {
+  if (options.kernel != kEachKernel) {
+    return {options.kernel};
+  }
+  if (FindBackend(options.backend).name != "cuda") {
+    throw Error(ErrorCode::kInvalidArgument, "--kernel each is for backend cuda, whose kernels it lists",
+                {.value = options.backend, .remedy = "Use --backend cuda."});
+  }
+  std::vector<std::string> kernels;
+  for (const Plan& plan : MakeBackend(options.backend)->Candidates(problem)) {
+    const bool is_new = std::find(kernels.begin(), kernels.end(), plan.kernel) == kernels.end();
+    if (is_new && MakeBackend(options.backend, {.kernel = plan.kernel})->Supports(problem)) {  // by name, too
+      kernels.push_back(plan.kernel);
+    }
+  }
+  return kernels;
+}
 
 nlohmann::json ToJson(const Problem& problem, const LayerBenchmarkResult& result, double limit) {
   return {{"problem", problem.Text()},
@@ -63,6 +98,48 @@ void PrintRow(const Problem& problem, size_t width, const LayerBenchmarkResult& 
   std::fflush(stdout);
 }
 
+// Rows of results as they come, to text and JSON.
+class LayerRows {
+ public:
+  LayerRows(const LayerBenchmarkOptions& options, size_t width, bool text)
+      : options_(options), width_(width), text_(text) {}
+
+  void Add(const Problem& problem, const std::string& kernel) {
+    LayerBenchmarkOptions options = options_;
+    options.kernel = kernel;
+    const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
+    const SynapseKind kind{problem.layer.synapse, problem.dtype, problem.precision};
+    double& limit = limits_[{kind, result.threads}];
+    limit = std::max(
+        limit, result.backend == "cuda" ? MeasureDeviceSynapseLimit(kind) : MeasureSynapseLimit(kind, result.threads));
+    all_verified_ = all_verified_ && result.verified;
+    rows_.push_back(ToJson(problem, result, limit));
+    double bare_seconds = 0;  // what the layer adds to the product of the library
+    if (result.backend == "cuda" && problem.pass == Pass::kForward && problem.layer.synapse == Synapse::kDot) {
+      bare_seconds = MeasureDeviceLibraryProduct_seconds(problem.dtype, problem.precision, problem.batch,
+                                                         problem.layer.outputs, problem.layer.inputs);
+      rows_.back()["bare_product_seconds"] = bare_seconds > 0 ? nlohmann::json(bare_seconds) : nlohmann::json();
+    }
+    if (text_) {
+      PrintRow(problem, width_, result, limit, bare_seconds);
+      if (options_.kernel == kEachKernel) {
+        Print("{:<{}} {}\n", "", width_, result.plan);
+      }
+    }
+  }
+
+  bool all_verified() const { return all_verified_; }
+  nlohmann::json Take() { return std::move(rows_); }
+
+ private:
+  LayerBenchmarkOptions options_;
+  size_t width_;
+  bool text_;
+  bool all_verified_ = true;
+  nlohmann::json rows_ = nlohmann::json::array();
+  std::map<std::pair<SynapseKind, int>, double> limits_;
+};
+
 int RunBenchLayer(const BenchLayerCommand& command) {
   command.json_output.Check();
   std::vector<Problem> problems;
@@ -80,37 +157,24 @@ int RunBenchLayer(const BenchLayerCommand& command) {
           "ms a call", "(min-max)", "t_syn ns", "synapses/s", "limit %", "verified");
   }
   CatchInterrupts();
-  nlohmann::json rows = nlohmann::json::array();
-  std::map<std::pair<SynapseKind, int>, double> limits;
-  bool all_verified = true;
   LayerBenchmarkOptions options = command.options;
+  const std::string kernel = options.kernel == kEachKernel ? "auto" : options.kernel;
   const StoredProfile stored =
-      LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads, .kernel = options.kernel}));
+      LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads, .kernel = kernel}));
   PrintWarning(stored.warning);
   options.plans = stored.profile;
+  LayerRows rows(options, width, text);
   for (const Problem& problem : problems) {
-    if (Interrupted()) {
-      PrintToStderr("lamina: interrupted\n");
-      return kExitInterrupted;
-    }
-    const LayerBenchmarkResult result = BenchmarkLayer(problem, options);
-    const SynapseKind kind{problem.layer.synapse, problem.dtype, problem.precision};
-    double& limit = limits[{kind, result.threads}];
-    limit = std::max(
-        limit, result.backend == "cuda" ? MeasureDeviceSynapseLimit(kind) : MeasureSynapseLimit(kind, result.threads));
-    all_verified = all_verified && result.verified;
-    rows.push_back(ToJson(problem, result, limit));
-    double bare_seconds = 0;  // what the layer adds to the product of the library
-    if (result.backend == "cuda" && problem.pass == Pass::kForward && problem.layer.synapse == Synapse::kDot) {
-      bare_seconds = MeasureDeviceLibraryProduct_seconds(problem.dtype, problem.precision, problem.batch,
-                                                         problem.layer.outputs, problem.layer.inputs);
-      rows.back()["bare_product_seconds"] = bare_seconds > 0 ? nlohmann::json(bare_seconds) : nlohmann::json();
-    }
-    if (text) {
-      PrintRow(problem, width, result, limit, bare_seconds);
+    for (const std::string& each : KernelsOf(problem, options)) {
+      if (Interrupted()) {
+        PrintToStderr("lamina: interrupted\n");
+        return kExitInterrupted;
+      }
+      rows.Add(problem, each);
     }
   }
-  command.json_output.Write("bench layer", {{"hardware", hardware}, {"results", std::move(rows)}});
+  const bool all_verified = rows.all_verified();
+  command.json_output.Write("bench layer", {{"hardware", hardware}, {"results", rows.Take()}});
   return ExitOfBenchmark(all_verified);
 }
 
@@ -118,8 +182,9 @@ int RunBenchLayer(const BenchLayerCommand& command) {
 
 void AddKernelFlag(CLI::App& app, std::string& kernel) {
   app.add_option("--kernel", kernel,
-                 "One kernel for every pass, layer by layer (cpu: own; of whole training steps: small, rows; cuda: "
-                 "cublaslt, wgmma, wgmma-small, tensor, tensor-small, large, medium, small)")
+                 fmt::format("One kernel for every pass, layer by layer (cpu: own; of whole training steps: small, "
+                             "rows; cuda: {}; of bench layer with cuda: each, one after another)",
+                             fmt::join(CudaKernelNames(), ", ")))
       ->capture_default_str();
 }
 

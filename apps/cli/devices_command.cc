@@ -9,6 +9,7 @@
 #include "lamina/backend/blas/blas_backend.h"
 #include "lamina/backend/cpu/cpu_backend.h"
 #include "lamina/backend/cpu/instruction_sets.h"
+#include "lamina/backend/used_libraries.h"
 #include "lamina/base/hardware.h"
 #include "print.h"
 
@@ -78,6 +79,12 @@ std::string TilesText(const cpu::InstructionSetUse& use) {
   return fmt::format("none: {}", use.why_no_tiles.empty() ? "LAMINA_ISA leaves AMX out" : use.why_no_tiles);
 }
 
+// With the libraries that it would open.
+std::string DescribeWhole(const Backend& backend) {
+  const auto* const uses = dynamic_cast<const UsesLibraries*>(&backend);
+  return backend.Describe() + (uses == nullptr ? "" : ", " + uses->DescribeLibraries());
+}
+
 void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   Print("CPU        {}\n", info.cpu_name.empty() ? "unknown" : info.cpu_name);
   Print("cores      {} usable\n", info.logical_cores);
@@ -105,7 +112,7 @@ void PrintText(const HardwareInfo& info, const std::vector<GpuInfo>& gpus) {
   bool first = true;
   for (const BackendRow& row : BackendTable()) {
     const Verdict verdict = row.available();
-    Print("  {:<8} {}{}\n", row.name, verdict ? row.make({})->Describe() : "not available: " + verdict.reason,
+    Print("  {:<8} {}{}\n", row.name, verdict ? DescribeWhole(*row.make({})) : "not available: " + verdict.reason,
           verdict && first ? "  (auto)" : "");
     first = first && !verdict;
   }
@@ -117,7 +124,7 @@ nlohmann::json ToJson(const HardwareInfo& info, const std::vector<GpuInfo>& gpus
     const Verdict verdict = row.available();
     backends.push_back({{"name", row.name},
                         {"available", verdict.ok},
-                        {"description", verdict ? row.make({})->Describe() : ""},
+                        {"description", verdict ? DescribeWhole(*row.make({})) : ""},
                         {"reason", verdict.reason}});
   }
   const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lamina/base/text.h"
+#include "lamina/run/kernel_training.h"
 #include "print.h"
 #include "tables.h"
 
@@ -40,6 +41,9 @@ void PrintKernelChoice(const TrainSession& session, const nlohmann::json& method
   } else {
     Print("{}: mean squared error {:.4g} of a scaled target\n", AskedText(method),
           method["left_out_error"].get<double>());
+  }
+  if (const std::string solver = SolverText(method); !solver.empty()) {
+    Print("{}\n", solver);
   }
   if (method.contains("leaves")) {
     Print("{} leaves, each with choices of its own; those of the first are told, and errors of all\n",

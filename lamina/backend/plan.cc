@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
+#include "lamina/backend/product_kernels.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 
@@ -14,17 +14,15 @@ namespace lamina {
 namespace {
 
 constexpr std::string_view kLibrary = "cublaslt";  // may name one of its algorithms: "cublaslt:2"
-// Those of backend cpu, then those of cuda. Older profiles name "onednn": a layer goes by its own rule then.
-constexpr std::array<std::string_view, 14> kKernels{"tile",         "dots",  "amx",         "onednn",     "large",
-                                                    "medium",       "small", "paper-2016",  "paper-2017", "tensor",
-                                                    "tensor-small", "wgmma", "wgmma-small", kLibrary};
+// Beside kProductKernels. Older profiles name "onednn": a layer goes by its own rule then.
+constexpr std::string_view kKernels[] = {"tile", "dots", "amx", "onednn", kLibrary};
 constexpr int64_t kMost = int64_t{1} << 40;
 
 bool IsKernel(std::string_view name) {
   if (name.starts_with(kLibrary) && name.substr(kLibrary.size()).starts_with(':')) {
     return ParseInteger(name.substr(kLibrary.size() + 1)).value_or(-1) >= 0;
   }
-  return std::find(kKernels.begin(), kKernels.end(), name) != kKernels.end();
+  return FindKernel(name) || std::find(std::begin(kKernels), std::end(kKernels), name) != std::end(kKernels);
 }
 
 [[noreturn]] void ThrowBad(std::string_view word) {

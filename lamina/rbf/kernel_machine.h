@@ -11,6 +11,8 @@
 
 namespace lamina {
 
+class Backend;  // backend/backend.h
+
 /// K(x, z) = exp(-(|s (x - z)|_p / scale)^power).
 struct KernelKind {
   int p = 1;  // 1 or 2
@@ -47,6 +49,10 @@ struct KernelMachineOptions {
   double start_ridge = 0;
   int64_t most_systems = 0;  // with one addition to the diagonal; 0: as many as the search needs
   int threads = 1;
+  /// In whose memory systems are solved where it makes DeviceKernels (backend/device_kernels.h), from so many rows on;
+  /// null, or another one: by this processor. SolveByCentres() is the processor's always.
+  const Backend* backend = nullptr;
+  int64_t least_device_rows = 0;
   double seconds = 0;  // after which no other kind or round is begun; 0: all are
   std::function<bool()> stop_requested;
   std::function<void(int64_t tried)> progress;  // after each matrix solved

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lamina/backend/backend.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/stop.h"
@@ -20,6 +21,8 @@
 #include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_layers.h"
 #include "lamina/rbf/kernel_leaves.h"
+#include "lamina/rbf/kernel_solver.h"
+#include "lamina/rbf/kernel_systems.h"
 #include "lamina/rbf/nystroem.h"
 #include "lamina/rbf/prepared_rows.h"
 #include "lamina/rbf/prune_centres.h"
@@ -36,6 +39,7 @@ constexpr int64_t kFewestOfLeaf = 200;
 constexpr double kOverlap = 0.1;                 // LeafOptions::overlap
 constexpr double kOperationsPerSecond = 1.5e10;  // of one thread, carefully
 constexpr double kSecondsWorthSaying = 10;
+constexpr const char* kSomeAreNeurons = "only some of the rows are neurons";
 constexpr int64_t kBytesWorthSaying = 1'000'000'000;
 
 // What a machine costs that leaves rows out.
@@ -243,10 +247,34 @@ KernelMachineOptions MachineOptionsOf(const KernelNetworkOptions& options) {
   KernelMachineOptions machine_options;
   machine_options.choices = options.choices;
   machine_options.threads = options.threads;
+  machine_options.backend = options.backend;
+  machine_options.least_device_rows = options.least_device_rows;
   machine_options.seconds = options.seconds;
   machine_options.stop_requested = options.stop_requested;
   machine_options.progress = options.progress;
   return machine_options;
+}
+
+// Who solves the largest machine of a plan, and whether there is room for it.
+KernelPlace PlaceOf(const TableSize& machine, const KernelNetworkOptions& options) {
+  KernelPlace place = PlaceOfKernels(MachineOptionsOf(options), machine.rows);
+  if (place.device == nullptr) {
+    return place;
+  }
+  const int64_t needed = place.device->KernelsBytes(
+      {machine.rows, machine.columns, machine.outputs, KernelSolver::StrideOf(machine.rows), /*inverse=*/true});
+  if (const int64_t free = options.backend->FreeMemory_bytes(); free > 0 && needed > free) {
+    throw Error(ErrorCode::kResource,
+                fmt::format("a kernel machine of {} takes {} of the GPU's memory, and {} are free",
+                            Counted(machine.rows, "row{s}"), BytesText(needed), BytesText(free)),
+                {.remedy = "Use --backend cpu."});
+  }
+  return place;
+}
+
+void Say(const KernelPlace& place, KernelNetwork& result) {
+  result.solver = place.device == nullptr ? "" : place.device->DescribeKernels();
+  result.why_processor = place.why;
 }
 
 // `result.machine`: of `rows`, result.centres of them neurons. To a network, or not complete.
@@ -292,11 +320,17 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
     KernelNetworkOptions of_leaf = options;
     of_leaf.leaves = false;
     of_leaf.most_rows = plan.leaf.rows + plan.leaf.rows / 4;  // of a node that could not be cut some are the neurons
+    const KernelPlace place = PlaceOf(plan.leaf, options);
     KernelNetwork leaves = FitLeaves(train, of_leaf, {plan.depth, kOverlap, options.threads});
     leaves.groups = result.groups;
+    Say(place, leaves);
     return leaves;
   }
+  const int64_t most_centres = options.centres > 0 ? options.centres : CentresOf(size, options.most_rows);
   result.search_rows = std::min(train.size(), SearchRows(options));
+  const bool all = most_centres >= size.rows || result.search_rows == size.rows;
+  const KernelPlace place = PlaceOf({all ? size.rows : result.search_rows, size.columns, size.outputs}, options);
+  Say(all || place.device == nullptr ? place : KernelPlace{nullptr, kSomeAreNeurons}, result);
   PreparedRows rows = Prepared(EvenRows(train, result.search_rows));
   result.machine = Fitted(rows, MachineOptionsOf(options));
   result.tried = result.machine.tried;
@@ -304,7 +338,7 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   result.centres = rows.x.rows();
   if (result.machine.complete && train.size() > result.search_rows) {
     rows = Prepared(train);
-    result.centres = options.centres > 0 ? options.centres : CentresOf(size, options.most_rows);
+    result.centres = most_centres;
     RefineWithAll(options, MachineOptionsOf(options), rows, result);
   }
   Finish(options, train.dtype(), std::move(rows), result);

@@ -13,6 +13,7 @@
 
 namespace lamina {
 
+class Backend;       // backend/backend.h
 class Communicator;  // cluster/communicator.h
 
 struct KernelNetworkOptions {
@@ -25,6 +26,9 @@ struct KernelNetworkOptions {
   /// that fits answers of rows left out.
   bool classes = false;
   int threads = 1;
+  /// In whose memory systems of so many rows and more are solved, if it can (KernelMachineOptions::backend).
+  const Backend* backend = nullptr;
+  int64_t least_device_rows = 0;
   /// That share the leaves; null: this process alone. All of them have all rows, and call it with the same options. One
   /// machine is solved by each of them.
   Communicator* ranks = nullptr;
@@ -59,6 +63,8 @@ struct KernelNetwork {
   int64_t groups = 0;           // of train.groups; 0: none
   int64_t asked_rows = 0;       // that earlier ones of train.times have answered; 0: there are none
   double temperature = 1;       // of classes
+  std::string solver;           // of the machine of all rows: "cuda: cuSOLVER 12.0.4"; empty: this processor
+  std::string why_processor;    // solved it, though a backend was named; or empty
   double left_out_correct = 0;  // of classes: the share of rows that all others answer rightly
 };
 

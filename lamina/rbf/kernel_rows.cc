@@ -61,18 +61,18 @@ void KernelRows::PanelOfDistances(int64_t p, double* out) const {
   }
 }
 
-double MedianDistance(const double* distances, std::span<const int64_t> rows) {
+double MedianDistance(std::span<const int64_t> rows, const std::function<double(int64_t, int64_t)>& between) {
   const int64_t pairs = std::ssize(rows) * (std::ssize(rows) - 1) / 2;
   const int64_t step = std::max<int64_t>(1, pairs / kMostOfMedian);
   std::vector<double> positive;
   positive.reserve(static_cast<size_t>(pairs / step + 1));
   int64_t skip = 0;
   for (int64_t i = 1; i < std::ssize(rows); ++i) {
-    const double* const row = distances + TrianglePlace(rows[static_cast<size_t>(i)], 0);
     int64_t j = skip;
     for (; j < i; j += step) {
-      if (const double distance = row[rows[static_cast<size_t>(j)] * cpu::kPanelRows]; distance > 0) {
-        positive.push_back(distance);
+      const double found = between(rows[static_cast<size_t>(i)], rows[static_cast<size_t>(j)]);
+      if (found > 0) {
+        positive.push_back(found);
       }
     }
     skip = j - i;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,7 @@ class KernelRows {
  public:
   KernelRows(ConstMatrixView x, std::span<const double> weights, int p, int threads);
 
+  ConstMatrixView view() const { return {by_row_.As<double>().data(), rows_, width_, width_, DType::kF64}; }
   const double* Row(int64_t i) const { return by_row_.As<double>().data() + i * width_; }
   cpu::ColumnRows columns() const { return {by_column_.As<double>().data(), stride_, rows_, width_}; }
   /// From row i to each of the first `count` rows.
@@ -35,8 +37,8 @@ class KernelRows {
 /// `row` times the weights, one a column or a matrix.
 void WeighRow(const double* row, std::span<const double> weights, int64_t columns, double* out);
 
-/// The median of the positive distances between `rows` (ascending), of panels of a triangle (cholesky.h). Where there
-/// are very many, evenly spread ones count. 1 where none is positive.
-double MedianDistance(const double* distances, std::span<const int64_t> rows);
+/// The median of the positive distances `between` two of `rows` each. Where there are very many, evenly spread ones
+/// count. 1 where none is positive.
+double MedianDistance(std::span<const int64_t> rows, const std::function<double(int64_t, int64_t)>& between);
 
 }  // namespace lamina

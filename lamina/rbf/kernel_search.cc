@@ -4,16 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <utility>
 
-#include "lamina/backend/cpu/symmetric_kernels.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/timing.h"
 #include "lamina/rbf/equal_rows.h"
-#include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
+#include "lamina/rbf/kernel_systems.h"
 #include "lamina/rbf/left_out_rows.h"
 #include "lamina/rbf/slope_weights.h"
 
@@ -31,12 +31,8 @@ class KernelSearch {
         options_(options),
         choices_(options.choices),
         rows_left_out_(x.rows, options.sample_weights, options.groups, options.times),
-        solver_(x.rows, y.cols, options.threads, rows_left_out_.needs_inverse()),
-        distances_(TriangleSize(x.rows) * 8),
-        kernel_(TriangleSize(x.rows) * 8),
-        targets_(y.cols * solver_.stride() * 8),
+        systems_(MakeKernelSystems(x, y, options, rows_left_out_.needs_inverse())),
         errors_(x.rows, y.cols, DType::kF64) {
-    TurnTargets(y, solver_.stride(), targets_.As<double>().data());
     const std::vector<int64_t> equal = GroupsOfEqualRows(x);
     for (int64_t i = 0; i < x.rows; ++i) {
       if (equal.empty() || equal[static_cast<size_t>(i)] == i) {
@@ -97,13 +93,11 @@ class KernelSearch {
   bool OutOfTime() const { return options_.seconds > 0 && watch_.Elapsed_seconds() > options_.seconds; }
 
   void Round(OfKind& of) {
-    const KernelRows rows(x_, of.weights, of.kind.p, options_.threads);
-    EachPanel(options_.threads, x_.rows, [&](int64_t p) { rows.PanelOfDistances(p, PanelOf(distances_, p)); });
-    unit_ = choices_.absolute ? 1 : MedianDistance(distances_.As<double>().data(), different_);
+    systems_->SetRows(of.weights, of.kind.p);
+    unit_ = choices_.absolute ? 1 : systems_->MedianDistance(different_);
     kind_ = of.kind;
     weights_ = &of.weights;
     of_round_.clear();
-    kernel_scale_ = -1;
     of.start = choices_.all ? BestOfAll() : round_ == 0 ? FirstPlace() : WayDown(of.start, kSteps);
     const double found = of_round_.at(of.start);
     const bool worse = round_ > 0 && found > kWorseRound * of.error;
@@ -112,8 +106,7 @@ class KernelSearch {
     if (of.ended || OutOfTime()) {
       return;
     }
-    const AnswerSlopes slopes{rows,       ShapeAt(of.start),       round_alpha_.data(), y_.cols,
-                              of.weights, options_.sample_weights, options_.threads};
+    const AnswerSlopes slopes = systems_->Slopes(ShapeAt(of.start), round_alpha_.data());
     std::vector<double> learned = choices_.full ? MatrixOfSlopes(slopes) : WeightsOfSlopes(slopes);
     of.ended = learned.empty();  // nothing depends on any column
     if (!of.ended) {
@@ -121,11 +114,7 @@ class KernelSearch {
     }
   }
 
-  static double* PanelOf(const AlignedBuffer& triangle, int64_t p) {
-    return triangle.As<double>().data() + TrianglePlace(p * cpu::kPanelRows, 0);
-  }
-
-  cpu::KernelShape ShapeAt(Place place) const {
+  KernelShape ShapeAt(Place place) const {
     return {kind_.p, kind_.power, choices_.scales[static_cast<size_t>(place.scale)] * unit_};
   }
 
@@ -192,41 +181,22 @@ class KernelSearch {
     }
     StopPoint();
     const double ridge = choices_.ridges[static_cast<size_t>(place.ridge)];
-    const bool solved = SolveWith(place, ridge + jitter_);
+    const bool solved = systems_->Solve(ShapeAt(place), ridge + jitter_);
     ++tried_;
     if (options_.progress) {
       options_.progress(tried_);
     }
-    const double error = solved ? rows_left_out_.Errors(solver_, errors_) : INFINITY;
+    const double error = solved ? rows_left_out_.Errors(*systems_, errors_) : INFINITY;
     const auto less_than_all = [&] {
       return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
     };
     if (std::isfinite(error) && less_than_all()) {
-      round_alpha_.assign(solver_.alpha(), solver_.alpha() + y_.cols * solver_.stride());
+      round_alpha_.assign(systems_->alpha(), systems_->alpha() + y_.cols * stride_);
     }
     if (error < best_.error) {
       Keep(place, ridge, error);
     }
     return of_round_[place] = error;
-  }
-
-  bool SolveWith(Place place, double ridge) {
-    const cpu::KernelShape shape = ShapeAt(place);
-    const bool known = place.scale == kernel_scale_;
-    kernel_scale_ = place.scale;
-    EachPanel(options_.threads, x_.rows, [&](int64_t p) {
-      const int64_t begin = p * cpu::kPanelRows;
-      const int64_t end = std::min(x_.rows, begin + cpu::kPanelRows);
-      const int64_t size = cpu::kPanelRows * end;
-      if (!known) {
-        cpu::SymmetricKernels().kernels(PanelOf(distances_, p), size, shape, PanelOf(kernel_, p));
-      }
-      std::copy_n(PanelOf(kernel_, p), size, solver_.Panel(p));
-      for (int64_t i = begin; i < end; ++i) {
-        solver_.At(i, i) = 1 + ridge / rows_left_out_.WeightOf(i);
-      }
-    });
-    return solver_.Solve(targets_.As<double>().data());
   }
 
   void Keep(Place place, double ridge, double error) {
@@ -244,7 +214,7 @@ class KernelSearch {
     }
     for (int64_t i = 0; i < x_.rows; ++i) {
       for (int64_t c = 0; c < y_.cols; ++c) {
-        best_.alpha.Row<double>(i)[c] = solver_.alpha()[c * solver_.stride() + i];
+        best_.alpha.Row<double>(i)[c] = systems_->alpha()[c * stride_ + i];
         best_.left_out.Row<double>(i)[c] = errors_.Row<double>(i)[c];
       }
     }
@@ -255,10 +225,8 @@ class KernelSearch {
   const KernelMachineOptions& options_;
   const KernelChoices& choices_;
   LeftOutRows rows_left_out_;
-  KernelSolver solver_;
-  AlignedBuffer distances_;         // panels of a triangle
-  AlignedBuffer kernel_;            // of kernel_scale_
-  AlignedBuffer targets_;           // column by column
+  std::unique_ptr<KernelSystems> systems_;
+  int64_t stride_ = KernelSolver::StrideOf(x_.rows);
   Matrix errors_;                   // of the last machine
   std::vector<int64_t> different_;  // rows, of equal ones the first
   KernelKind kind_;
@@ -266,7 +234,6 @@ class KernelSearch {
   const std::vector<double>* weights_ = nullptr;
   double unit_ = 1;  // of scales
   double jitter_ = 0;
-  int64_t kernel_scale_ = -1;  // whose kernel is kept
   std::map<Place, double> of_round_;
   std::vector<double> round_alpha_;  // of its best
   std::vector<OfKind> kinds_;

@@ -2,11 +2,14 @@
 #include "lamina/rbf/kernel_solve.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "lamina/backend/cpu/symmetric_kernels.h"
 #include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
+#include "lamina/rbf/kernel_systems.h"
 #include "lamina/rbf/refined_solver.h"
 
 namespace lamina {
@@ -16,7 +19,7 @@ namespace {
 template <class Solver>
 void FillSystem(const KernelRows& rows, const KernelMachine& machine, double ridge, const KernelMachineOptions& options,
                 Solver& solver) {
-  const cpu::KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
+  const KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
   const int64_t count = rows.columns().rows;
   EachPanel(options.threads, count, [&](int64_t p) {
     const int64_t begin = p * cpu::kPanelRows;
@@ -74,11 +77,27 @@ KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMac
   double* const targets = buffer.As<double>().data();
   double* const alpha = targets + y.cols * stride;
   TurnTargets(y, stride, targets);
-  const KernelRows rows(x, machine.feature_weights, machine.kind.p, options.threads);
+  const KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
+  std::unique_ptr<KernelSystems> on_device;
+  std::optional<KernelRows> rows;
+  if (PlaceOfKernels(options, x.rows).device != nullptr) {
+    on_device = MakeKernelSystems(x, y, options, /*inverse=*/false);
+    on_device->SetRows(machine.feature_weights, machine.kind.p);
+  } else {
+    rows.emplace(x, machine.feature_weights, machine.kind.p, options.threads);
+  }
+  const auto solve = [&](double ridge) {
+    if (on_device == nullptr) {
+      return SolveSystem(*rows, machine, ridge, options, targets, y.cols, alpha);
+    }
+    const bool done = on_device->Solve(shape, ridge);
+    std::copy_n(on_device->alpha(), done ? y.cols * stride : 0, alpha);
+    return done;
+  };
   bool solved = false;
   for (double jitter = chosen.jitter; !solved && jitter < 1; jitter = jitter == 0 ? kFirstJitter : 10 * jitter) {
     machine.jitter = jitter;
-    solved = SolveSystem(rows, machine, machine.ridge + jitter, options, targets, y.cols, alpha);
+    solved = solve(machine.ridge + jitter);
     ++machine.tried;
   }
   if (solved) {

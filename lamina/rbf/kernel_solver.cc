@@ -11,13 +11,37 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kStep = cpu::kPanelRows;
-constexpr double kLeastPivot = 1e-14;  // beside a diagonal of 1: what is left of two equal rows is less
 
 AlignedBuffer Doubles(int64_t count) { return AlignedBuffer(count * static_cast<int64_t>(sizeof(double))); }
 
 int64_t RoundedUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 }  // namespace
+
+void SolveLeftOut(const LeftOutTask& task, double* errors) {
+  const auto count = std::ssize(task.members);
+  double largest = 0;  // by which both sides are divided: Solve() wants a diagonal of about 1
+  for (int64_t m = 0; m < count; ++m) {
+    largest = std::max(largest, task.block[m * count + m]);
+  }
+  KernelSolver block(count, task.outputs, 1, /*inverse=*/false);
+  const AlignedBuffer wanted = Doubles(task.outputs * block.stride());
+  for (int64_t m = 0; m < count; ++m) {
+    for (int64_t k = 0; k <= m; ++k) {
+      block.At(m, k) = task.block[m * count + k] / largest;
+    }
+    for (int64_t c = 0; c < task.outputs; ++c) {
+      wanted.As<double>()[static_cast<size_t>(c * block.stride() + m)] =
+          task.alpha[c * task.stride + task.members[static_cast<size_t>(m)]] / largest;
+    }
+  }
+  const bool solved = block.Solve(wanted.As<double>().data());
+  for (int64_t m = 0; m < count; ++m) {
+    for (int64_t c = 0; c < task.outputs; ++c) {
+      errors[m * task.outputs + c] = solved ? block.alpha()[c * block.stride() + m] : NAN;
+    }
+  }
+}
 
 int64_t KernelSolver::StrideOf(int64_t rows) {
   return PanelsOf(rows) * kStep + cpu::kProductStep;  // rows a power of two apart share few cache sets
@@ -105,27 +129,7 @@ void KernelSolver::LeftOut(std::span<const int64_t> members, double* errors) con
   double* const product = products.As<double>().data();
   cpu::SymmetricKernels().products(
       {beside, depth, beside, depth, product, count, count, count, depth, /*subtract=*/false});
-  double largest = 0;  // by which both sides are divided: Solve() wants a diagonal of about 1
-  for (int64_t m = 0; m < count; ++m) {
-    largest = std::max(largest, product[m * count + m]);
-  }
-  KernelSolver block(count, outputs_, 1, /*inverse=*/false);
-  const AlignedBuffer wanted = Doubles(outputs_ * block.stride());
-  for (int64_t m = 0; m < count; ++m) {
-    for (int64_t k = 0; k <= m; ++k) {
-      block.At(m, k) = product[m * count + k] / largest;
-    }
-    for (int64_t c = 0; c < outputs_; ++c) {
-      wanted.As<double>()[static_cast<size_t>(c * block.stride() + m)] =
-          alpha[c * stride_ + members[static_cast<size_t>(m)]] / largest;
-    }
-  }
-  const bool solved = block.Solve(wanted.As<double>().data());
-  for (int64_t m = 0; m < count; ++m) {
-    for (int64_t c = 0; c < outputs_; ++c) {
-      error(m, c) = solved ? block.alpha()[c * block.stride() + m] : NAN;
-    }
-  }
+  SolveLeftOut({product, members, alpha, stride_, outputs_}, errors);
 }
 
 void KernelSolver::ByEarlier(int64_t i, int64_t begin, double* errors) const {

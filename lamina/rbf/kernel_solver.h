@@ -9,11 +9,26 @@
 
 namespace lamina {
 
+/// The errors of rows that are left out together, of what systems say: `block` is members × members of A^-1, and
+/// element (i, c) of alpha is at c * stride + i. members × outputs to `errors`; NaN where the block is not positive
+/// definite.
+struct LeftOutTask {
+  const double* block = nullptr;
+  std::span<const int64_t> members;
+  const double* alpha = nullptr;
+  int64_t stride = 0;
+  int64_t outputs = 0;
+};
+void SolveLeftOut(const LeftOutTask& task, double* errors);
+
 /// (A) alpha = Y for one matrix after another of the same size. With A = L L', all of L^-1 is computed, too: 2/3 n^3
 /// operations, which give the diagonal of A^-1 and any block of it; without L^-1, half. Bits are the same for any
 /// number of threads.
 class KernelSolver {
  public:
+  /// Beside a diagonal of 1: what is left of two equal rows is less.
+  static constexpr double kLeastPivot = 1e-14;
+
   /// `inverse`: else there is neither InverseDiagonal() nor LeftOut().
   KernelSolver(int64_t rows, int64_t outputs, int threads, bool inverse = true);
 

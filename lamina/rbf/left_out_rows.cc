@@ -7,7 +7,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
-#include "lamina/rbf/kernel_solver.h"
+#include "lamina/rbf/kernel_systems.h"
 
 namespace lamina {
 namespace {
@@ -65,14 +65,14 @@ void LeftOutRows::Take(int64_t row, const double* of_row, Matrix& errors, double
   }
 }
 
-double LeftOutRows::Errors(const KernelSolver& solver, Matrix& errors) const {
+double LeftOutRows::Errors(const KernelSystems& systems, Matrix& errors) const {
   const int64_t outputs = errors.cols();
   double sum = 0;
   double weights = 0;
   std::vector<double> some;
   for (const std::vector<int64_t>& members : members_) {
     some.resize(members.size() * static_cast<size_t>(outputs));
-    solver.LeftOut(members, some.data());
+    systems.LeftOut(members, some.data());
     for (size_t m = 0; m < members.size(); ++m) {
       Take(members[m], &some[m * static_cast<size_t>(outputs)], errors, sum, weights);
     }
@@ -83,7 +83,7 @@ double LeftOutRows::Errors(const KernelSolver& solver, Matrix& errors) const {
   some.resize(static_cast<size_t>(outputs));
   for (const Run& run : earlier_) {
     for (int64_t i = run.begin; i < run.end; ++i) {
-      solver.ByEarlier(i, run.begin, some.data());
+      systems.ByEarlier(i, run.begin, some.data());
       Take(i, some.data(), errors, sum, weights);
     }
   }

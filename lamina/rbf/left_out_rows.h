@@ -9,7 +9,7 @@
 
 namespace lamina {
 
-class KernelSolver;
+class KernelSystems;
 
 /// Rows one by one or by groups, answered by all others; or by times, answered by those of earlier times.
 class LeftOutRows {
@@ -19,13 +19,13 @@ class LeftOutRows {
   LeftOutRows(int64_t rows, std::span<const double> weights, std::span<const int64_t> groups,
               std::span<const double> times);
 
-  /// Whether a solver needs the inverse for it.
+  /// Whether systems need the inverse for it.
   bool needs_inverse() const { return earlier_.empty(); }
   double WeightOf(int64_t i) const { return weights_.empty() ? 1 : weights_[static_cast<size_t>(i)]; }
 
-  /// To `errors` (rows × outputs, f64) target less answer of each row, by the last system of `solver`; NaN for rows
+  /// To `errors` (rows × outputs, f64) target less answer of each row, by the last of `systems`; NaN for rows
   /// that are not asked about. The mean square by weights, infinite where that is not a number.
-  double Errors(const KernelSolver& solver, Matrix& errors) const;
+  double Errors(const KernelSystems& systems, Matrix& errors) const;
 
  private:
   void Take(int64_t row, const double* of_row, Matrix& errors, double& sum, double& weights) const;

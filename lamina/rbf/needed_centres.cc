@@ -197,7 +197,7 @@ class NeededCentres {
 
   ConstMatrixView y_;
   const KernelMachineOptions& options_;
-  cpu::KernelShape shape_;
+  KernelShape shape_;
   KernelRows rows_;
   KernelRows centres_;
   int64_t count_;

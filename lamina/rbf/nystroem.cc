@@ -164,7 +164,7 @@ class CentreRegression {
 
   ConstMatrixView y_;
   const KernelMachineOptions& options_;
-  cpu::KernelShape shape_;
+  KernelShape shape_;
   double ridge_;
   KernelRows rows_;
   KernelRows centres_;

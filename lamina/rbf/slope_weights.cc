@@ -136,10 +136,29 @@ void BeforeWeights(const AnswerSlopes& slopes, Square& products) {
   Product(half, weights, products, slopes.threads);
 }
 
-}  // namespace
-
-std::vector<double> SquaredSlopes(const AnswerSlopes& slopes) {
+// Products of slopes along two columns each, of the columns that `rows` have, without the square of the power.
+std::vector<double> ProductsOnDevice(const AnswerSlopes& slopes) {
   const cpu::ColumnRows x = slopes.rows.columns();
+  std::vector<double> roots;
+  for (int64_t i = 0; i < x.rows; ++i) {
+    roots.push_back(std::sqrt(WeightOfRow(slopes, i)));
+  }
+  std::vector<double> products(static_cast<size_t>(x.width * x.width));
+  slopes.device->SlopeProducts({slopes.shape, slopes.alpha, roots.data()}, products.data());
+  return products;
+}
+
+// For each column, the sum over rows, by their weights, of squares.
+std::vector<double> SumsOfSquares(const AnswerSlopes& slopes) {
+  const cpu::ColumnRows x = slopes.rows.columns();
+  std::vector<double> sums(static_cast<size_t>(x.width));
+  if (slopes.device != nullptr) {
+    const std::vector<double> products = ProductsOnDevice(slopes);
+    for (size_t j = 0; j < sums.size(); ++j) {
+      sums[j] = products[j * sums.size() + j];
+    }
+    return sums;
+  }
   std::vector<double> of_rows(static_cast<size_t>(x.rows * x.width));
   RunTeam(slopes.threads, [&](Team team) {
     const AlignedBuffer buffer(x.stride * kSlopeBytes);
@@ -151,13 +170,40 @@ std::vector<double> SquaredSlopes(const AnswerSlopes& slopes) {
                                              &of_rows[static_cast<size_t>(i * x.width)]);
     }
   });
-  std::vector<double> means(static_cast<size_t>(x.width));
   for (int64_t i = 0; i < x.rows; ++i) {
     const double weight = WeightOfRow(slopes, i);
-    for (size_t j = 0; j < means.size(); ++j) {
-      means[j] += weight * of_rows[static_cast<size_t>(i) * means.size() + j];
+    for (size_t j = 0; j < sums.size(); ++j) {
+      sums[j] += weight * of_rows[static_cast<size_t>(i) * sums.size() + j];
     }
   }
+  return sums;
+}
+
+// products -= those of slopes along two columns each.
+void SubtractProducts(const AnswerSlopes& slopes, Square& products) {
+  const int64_t rows = slopes.rows.columns().rows;
+  if (slopes.device != nullptr) {
+    const std::vector<double> found = ProductsOnDevice(slopes);
+    const double factor = slopes.shape.power * slopes.shape.power;
+    for (int64_t j = 0; j < products.size; ++j) {
+      for (int64_t k = 0; k < products.size; ++k) {
+        products.Row(j)[k] -= factor * found[static_cast<size_t>(j * products.size + k)];
+      }
+    }
+    return;
+  }
+  ChunkOfSlopes chunk(slopes);
+  for (int64_t first = 0; first < rows; first += kRowsOfSlopes) {
+    StopPoint();
+    chunk.Find(first, std::min(kRowsOfSlopes, rows - first));
+    chunk.SubtractFrom(products);
+  }
+}
+
+}  // namespace
+
+std::vector<double> SquaredSlopes(const AnswerSlopes& slopes) {
+  std::vector<double> means = SumsOfSquares(slopes);
   const double total = TotalWeight(slopes);
   for (size_t j = 0; j < means.size(); ++j) {
     const double factor = slopes.shape.power * slopes.weights[j];
@@ -180,12 +226,7 @@ std::vector<double> WeightsOfSlopes(const AnswerSlopes& slopes) {
 std::vector<double> MatrixOfSlopes(const AnswerSlopes& slopes) {
   const cpu::ColumnRows x = slopes.rows.columns();
   Square products(x.width);
-  ChunkOfSlopes chunk(slopes);
-  for (int64_t first = 0; first < x.rows; first += kRowsOfSlopes) {
-    StopPoint();
-    chunk.Find(first, std::min(kRowsOfSlopes, x.rows - first));
-    chunk.SubtractFrom(products);
-  }
+  SubtractProducts(slopes, products);
   BeforeWeights(slopes, products);
   double largest = 0;  // of what is negative yet
   for (int64_t j = 0; j < x.width; ++j) {

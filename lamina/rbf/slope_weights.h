@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "lamina/backend/device_kernels.h"
 #include "lamina/rbf/kernel_rows.h"
 
 namespace lamina {
@@ -12,12 +13,13 @@ namespace lamina {
 /// A machine's answers at its own rows, as their slopes are taken.
 struct AnswerSlopes {
   const KernelRows& rows;
-  cpu::KernelShape shape;
+  KernelShape shape;
   const double* alpha;  // output c of row i at c * stride + i, zeros behind
   int64_t outputs;
   std::span<const double> weights;      // of the columns, which `rows` have already: KernelMachine::feature_weights
   std::span<const double> row_weights;  // empty: 1
   int threads;
+  DeviceKernels* device = nullptr;  // where the sums are added up; it has these rows
 };
 
 /// The mean over rows, by their weights, of the squared slope along each column before it was weighed. It is summed

@@ -166,7 +166,7 @@ class DirectTraining {
   std::optional<Network> TrainedKernels(const Model& model) {
     KernelNetworkOptions options;
     options.classes = model.network.layers().back().activation.is_softmax();
-    options.threads = backend_.threads();
+    SolveBy(backend_, settings_, options);
     options.prune = settings_.prune;
     options.stop_requested = [this] { return Stopped(); };
     options.ranks = ranks_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lamina/backend/host_backend.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/setting.h"
@@ -19,6 +20,9 @@
 
 namespace lamina {
 namespace {
+
+// Smaller systems are the processor's with --backend auto: each step of theirs is less than it takes to start a kernel.
+constexpr int64_t kLeastDeviceRows = 2000;
 
 // What it chose, and by what.
 nlohmann::json FoundBy(const KernelNetwork& fitted, const KernelNetworkOptions& options, int64_t inputs) {
@@ -46,6 +50,12 @@ nlohmann::json FoundBy(const KernelNetwork& fitted, const KernelNetworkOptions& 
   if (options.classes) {
     found["left_out_accuracy"] = fitted.left_out_correct;
     found["temperature"] = fitted.temperature;
+  }
+  if (!fitted.solver.empty()) {
+    found["solver"] = fitted.solver;
+  }
+  if (!fitted.why_processor.empty()) {
+    found["why_processor"] = fitted.why_processor;
   }
   if (fitted.gates) {
     found["leaves"] = 1 + std::ssize(fitted.others);
@@ -88,6 +98,22 @@ Dataset RowsOfBoth(const Dataset& a, const Dataset& b) {
 
 }  // namespace
 
+void SolveBy(const Backend& backend, const TrainSettings& settings, KernelNetworkOptions& options) {
+  const bool device = backend.space() == Space::kDevice;
+  options.backend = &backend;
+  options.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
+  options.least_device_rows = settings.backend == kAutoText ? kLeastDeviceRows : 0;
+}
+
+std::string SolverText(const nlohmann::json& found) {
+  if (found.contains("solver")) {
+    return "systems solved by " + found["solver"].get<std::string>();
+  }
+  return found.contains("why_processor")
+             ? "systems solved by the processor: " + found["why_processor"].get<std::string>()
+             : "";
+}
+
 std::optional<KernelTraining> TrainKernels(const TrainSettings& settings, const Dataset& train,
                                            KernelNetworkOptions options) {
   options.choices = KernelChoicesFrom(settings);
@@ -108,7 +134,7 @@ bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, co
   }
   KernelNetworkOptions options;
   options.classes = HasClasses(data.preprocessor);
-  options.threads = backend.threads();
+  SolveBy(backend, settings, options);
   options.stop_requested = stop_requested;
   options.leaves = false;  // whose shares go by the row
   const auto train = [&] {

@@ -76,6 +76,32 @@ class EmulatedTest(CliTest):
             for a, b in zip(ours[1:], theirs[1:], strict=True):
                 self.assertAlmostEqual(float(a), float(b), delta=1e-8)
 
+    def test_a_kernel_machine_is_the_processors(self):
+        with open(self.path("rows.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b,y\n")
+            for i in range(120):
+                a, b = i % 11 / 5 - 1, i * i % 13 / 6 - 1
+                file.write(f"{a:.4f},{b:.4f},{a * b + a:.4f}\n")
+        said = {}
+        for backend in ("cuda", "cpu", "auto"):
+            said[backend] = self.succeed("train", "rows.csv", "--method", "rfm", "--backend", backend, "--model", backend,
+                                         env=opened(EMULATED)).out
+            self.succeed("predict", backend, "rows.csv", "--backend", "cpu", "--out", backend + ".csv", env=opened(EMULATED))
+        self.assertIn("systems solved by cuda: cuSOLVER", said["cuda"])
+        for backend in ("cpu", "auto"):  # auto: so few rows are the processor's
+            self.assertNotIn("systems solved", said[backend])
+        answers = [[float(line.split(",")[-1]) for line in self.read(name + ".csv").splitlines()[1:]] for name in ("cuda", "cpu")]
+        self.assertEqual(len(answers[0]), 120)
+        for ours, theirs in zip(*answers, strict=True):
+            self.assertAlmostEqual(ours, theirs, delta=1e-4)
+
+    def test_each_kernel_is_timed_once(self):
+        timed = ["bench", "layer", "l1-identity:f32:forward:33x17x9", "--kernel", "each", "--rounds", "1", "--round-seconds", "0"]
+        out = self.succeed(*timed, "--backend", "cuda", env=opened(EMULATED)).out
+        for kernel in ("large", "large-u1", "large-u2", "medium", "small"):
+            self.assertEqual(out.count(f"kernel {kernel} "), 1, kernel)
+        self.assertIn("--backend cuda", self.refuse(*timed, "--backend", "cpu", env=opened(EMULATED)).err)
+
     def test_limits_are_measured(self):
         out = self.succeed("bench", "layer", "l1-identity:f32:forward:33x17x9", "--backend", "cuda", "--rounds", "1",
                            "--round-seconds", "0", env=opened(EMULATED)).out

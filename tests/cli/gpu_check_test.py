@@ -28,7 +28,7 @@ class GpuCheckTest(CliTest):
         done, summary = self.check()
         self.assertEqual(done.returncode, 0, done.stdout[-3000:] + done.stderr[-1000:])
         self.assertNotIn("FAILED", summary)
-        for step in ("smoke-wgmma", "layers-l1", "train-in-one-kernel", "mnist-98-second", "tests", "ncu-network", "tune", "synccheck", "train-resumed"):
+        for step in ("smoke-wgmma", "layers-l1", "train-in-one-kernel", "mnist-98-second", "tests", "ncu-network", "tune", "synccheck", "train-resumed", "variants-second", "rfm-60-cuda"):
             self.assertRegex(summary, rf"(?m)^{step} +\d+ s  ok$")
         self.assertIn("a layer in slices: the same bits", summary)
         self.assertIn("killed and resumed: the same bits", summary)
@@ -40,7 +40,7 @@ class GpuCheckTest(CliTest):
         self.assertIn("NOT RUN: the time of this part is over", summary)
 
     def test_wrong_flags_are_refused(self):
-        for arguments, said in ((["--part", "d"], "--part takes smoke, a, b or c"), (["--fast"], "--fast: unknown flag"),
+        for arguments, said in ((["--part", "d"], "--part takes smoke, a, b, c or v"), (["--fast"], "--fast: unknown flag"),
                                 (["--copy-to", "/no/folder"], "--copy-to: there is no folder")):
             done = subprocess.run([os.path.join(SOURCE, "scripts", "gpu-check"), *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 1)

@@ -27,6 +27,8 @@ void SetEmulatedCompute(int major);
 void SetLateQueues(unsigned lanes);
 /// Whether there is a stand-in for NCCL, as which version.
 void SetEmulatedNccl(bool available, const std::string& version = "emulated");
+/// Whether there is one for cuSOLVER.
+void SetEmulatedSolver(bool available);
 
 /// What a kernel of one block, or of all its blocks together, may do wrong; each ends the program with a message.
 enum class Planted { kMisalignedStore, kMisalignedLoad, kMisalignedKeep, kCountWithoutFence, kFenceBeforeBarrier };

@@ -57,8 +57,9 @@ struct Fiber {
   int shuffles = 0;
   std::vector<Copy> open;                       // not committed
   std::deque<std::vector<Copy>> groups;         // committed, not done
-  std::vector<std::function<void()>> products;  // started, not done
-  size_t committed_products = 0;
+  std::vector<std::function<void()>> products;  // started since none was under way
+  size_t done_products = 0;
+  std::deque<size_t> committed_products;  // up to which, each commit that is not done
   bool may_start_products = false;
 };
 
@@ -208,7 +209,8 @@ class Block {
     fiber.open.clear();
     fiber.groups.clear();
     fiber.products.clear();
-    fiber.committed_products = 0;
+    fiber.committed_products.clear();
+    fiber.done_products = 0;
     fiber.may_start_products = false;
   }
 

@@ -114,17 +114,22 @@ void StartProduct(std::function<void()> product) {
 
 void CommitProducts() {
   Fiber& fiber = TheBlock().current();
-  fiber.committed_products = fiber.products.size();
+  fiber.committed_products.push_back(fiber.products.size());
 }
 
-void WaitForProducts() {
+void WaitForProducts(int pending) {
   Fiber& fiber = TheBlock().current();
-  for (size_t i = 0; i < fiber.committed_products; ++i) {
-    fiber.products[i]();
+  while (std::ssize(fiber.committed_products) > pending) {
+    for (; fiber.done_products < fiber.committed_products.front(); ++fiber.done_products) {
+      fiber.products[fiber.done_products]();
+    }
+    fiber.committed_products.pop_front();
   }
-  fiber.products.clear();
-  fiber.committed_products = 0;
-  fiber.may_start_products = false;
+  if (fiber.committed_products.empty()) {
+    fiber.products.clear();
+    fiber.done_products = 0;
+    fiber.may_start_products = false;
+  }
 }
 
 namespace {

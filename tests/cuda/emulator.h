@@ -74,7 +74,8 @@ const std::byte* SeenByProducts(uint32_t address);
 void BeginProducts();
 void StartProduct(std::function<void()> product);
 void CommitProducts();
-void WaitForProducts();
+/// All but those of the last `pending` commits.
+void WaitForProducts(int pending);
 
 /// Runs body() as every thread of every block. Aborts, naming the kernel, where a barrier is not reached by all the
 /// threads of a block.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/product_kernels.h"
 #include "lamina/base/convert.h"
 #include "tests/conformance/configurations.h"
 #include "tests/cuda/emulated_backend.h"
@@ -106,9 +107,12 @@ void CheckShape(const Chosen& cuda, const Operands& operands, const conformance:
 
 void CheckKind(const Operands& operands, bool integers) {
   int kernels = 0;
-  for (const char* kernel : {"tensor", "tensor-small", "wgmma", "wgmma-small"}) {
-    SCOPED_TRACE(kernel);
-    const Chosen cuda({std::string(conformance::CudaUnderTest()), kernel});
+  for (const ProductKernelRow& row : kProductKernels) {
+    if (row.family != ProductFamily::kTensor && row.family != ProductFamily::kGroups) {
+      continue;
+    }
+    SCOPED_TRACE(row.name);
+    const Chosen cuda({std::string(conformance::CudaUnderTest()), std::string(row.name)});
     if (!cuda.Supports(Problem::Parse("dot-tanh:f32-fast:forward:8x8x8"))) {  // not every GPU has groups of warps
       continue;
     }
@@ -121,7 +125,7 @@ void CheckKind(const Operands& operands, bool integers) {
       });
     }
   }
-  EXPECT_GE(kernels, conformance::CudaUnderTest() == conformance::kEmulatedCuda ? 4 : 2);
+  EXPECT_GE(kernels, conformance::CudaUnderTest() == conformance::kEmulatedCuda ? 6 : 2);
 }
 
 TEST(CudaTensor, IntegersExactly) {
@@ -260,6 +264,9 @@ TEST(CudaTensor, IsAmongTheCandidates) {
   EXPECT_TRUE(has("dot-tanh:f32-bf16:forward:256x256x256", "tensor"));
   EXPECT_FALSE(has("dot-tanh:f32-bf16:forward:256x256x256", "large"));
   EXPECT_FALSE(has("dot-tanh:f32:forward:256x256x256", "tensor"));
+  EXPECT_TRUE(has("l1-identity:f32:forward:256x256x256", "large-u1"));
+  EXPECT_FALSE(has("l1-identity:f32:weight_gradient:256x256x256", "large-u1"));
+  EXPECT_FALSE(has("l2-identity:f32:forward:256x256x256", "large-u2"));
 }
 
 }  // namespace

@@ -11,9 +11,12 @@
 #include "lamina/rbf/kernel_solver.h"
 #include "tests/caught_error.h"
 #include "tests/rbf/kernel_oracle.h"
+#include "tests/rbf/kernel_places.h"
 
 namespace lamina {
 namespace {
+
+LAMINA_AT_KERNEL_PLACES(KernelMachineAt);
 
 TEST(KernelSolver, SolvesInvertsAndLeavesOutBlocks) {
   for (const int64_t n : {1, 5, 8, 9, 63, 64, 65, 130, 200}) {
@@ -100,7 +103,7 @@ TEST(KernelSolver, SaysWhatIsNotPositive) {
   }
 }
 
-TEST(KernelMachine, ErrorsAreThoseOfRowsReallyLeftOut) {
+TEST_P(KernelMachineAt, ErrorsAreThoseOfRowsReallyLeftOut) {
   const Table2 x = RandomTable(40, 3, 1);
   const Table2 y = TargetsFor(x, 2);
   const std::vector<double> s{1, 0.5, 0.1};
@@ -115,6 +118,7 @@ TEST(KernelMachine, ErrorsAreThoseOfRowsReallyLeftOut) {
     for (const bool weighted : {false, true}) {
       for (const bool grouped : {false, true}) {
         KernelMachineOptions options = Fixed(c.kind, c.relative, c.ridge, s);
+        options.backend = backend();
         if (weighted) {
           options.sample_weights = sample_weights;
         }
@@ -190,7 +194,7 @@ struct GoldenMachine {
 };
 #include "tests/rbf/kernel_golden.inc"
 
-TEST(KernelMachine, FindsWhatASearchInNumPyFinds) {
+TEST_P(KernelMachineAt, FindsWhatASearchInNumPyFinds) {
   Table2 x;
   Table2 y;
   std::vector<double> means(2);
@@ -206,6 +210,7 @@ TEST(KernelMachine, FindsWhatASearchInNumPyFinds) {
   }
   KernelMachineOptions all;
   all.choices.all = true;
+  all.backend = backend();
   double least = INFINITY;
   for (const GoldenMachine& golden : kGolden) {
     KernelMachineOptions options = all;
@@ -238,7 +243,8 @@ TEST(KernelMachine, FindsWhatASearchInNumPyFinds) {
     EXPECT_NEAR(best.errors_of_kinds[kind], kGolden[kind].error, 1e-9);
   }
   // Downhill alone: as good, with fewer systems.
-  const KernelMachine walked = FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(), {});
+  all.choices.all = false;
+  const KernelMachine walked = FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(), all);
   EXPECT_LT(walked.error, 1.05 * best.error);
   EXPECT_LT(walked.tried, best.tried / 2);
 }
@@ -270,36 +276,36 @@ TEST(KernelMachine, EqualRowsShareAGroup) {
   EXPECT_EQ(GroupsOfEqualRows(AsMatrix(x).view()), (std::vector<int64_t>{0, 1, 2, 3, 1, 1}));
 }
 
-TEST(KernelMachine, EqualRowsWithoutARidgeGetOneAndItIsSaid) {
+TEST_P(KernelMachineAt, EqualRowsWithoutARidgeGetOneAndItIsSaid) {
   Table2 x = RandomTable(20, 2, 3);
   x[7] = x[3];
-  const KernelMachine machine =
-      FitKernelMachine(AsMatrix(x).view(), AsMatrix(TargetsFor(x, 1)).view(), Fixed({1, 1.0}, 1.0, 0));
+  KernelMachineOptions options = Fixed({1, 1.0}, 1.0, 0);
+  options.backend = backend();
+  const KernelMachine machine = FitKernelMachine(AsMatrix(x).view(), AsMatrix(TargetsFor(x, 1)).view(), options);
   EXPECT_GT(machine.jitter, 0);
   EXPECT_LT(machine.jitter, 1e-6);
   EXPECT_TRUE(std::isfinite(machine.error));
   Table2 different = RandomTable(20, 2, 3);
-  EXPECT_EQ(
-      FitKernelMachine(AsMatrix(different).view(), AsMatrix(TargetsFor(different, 1)).view(), Fixed({1, 1.0}, 1.0, 0))
-          .jitter,
-      0);
+  EXPECT_EQ(FitKernelMachine(AsMatrix(different).view(), AsMatrix(TargetsFor(different, 1)).view(), options).jitter, 0);
 }
 
-TEST(KernelMachine, OddRowsHaveAnAnswer) {
+TEST_P(KernelMachineAt, OddRowsHaveAnAnswer) {
   // One row; all rows alike; a target that is always the same; columns that are.
+  KernelMachineOptions options;
+  options.backend = backend();
   const Table2 one{{1.0, 2.0}};
-  EXPECT_TRUE(FitKernelMachine(AsMatrix(one).view(), AsMatrix(Table2{{0.0}}).view(), {}).complete);
+  EXPECT_TRUE(FitKernelMachine(AsMatrix(one).view(), AsMatrix(Table2{{0.0}}).view(), options).complete);
   const Table2 alike(12, {1.0, 2.0});
   Table2 y(12, {0.0});
   y[3] = {1.0};
-  EXPECT_TRUE(FitKernelMachine(AsMatrix(alike).view(), AsMatrix(y).view(), {}).complete);
+  EXPECT_TRUE(FitKernelMachine(AsMatrix(alike).view(), AsMatrix(y).view(), options).complete);
   Table2 x = RandomTable(12, 2, 5);
-  const KernelMachine nothing = FitKernelMachine(AsMatrix(x).view(), AsMatrix(Table2(12, {0.0})).view(), {});
+  const KernelMachine nothing = FitKernelMachine(AsMatrix(x).view(), AsMatrix(Table2(12, {0.0})).view(), options);
   EXPECT_EQ(nothing.error, 0);
   for (std::vector<double>& row : x) {
     row[1] = 3;
   }
-  const KernelMachine constant = FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(), {});
+  const KernelMachine constant = FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(), options);
   EXPECT_TRUE(std::isfinite(constant.error));
 }
 
@@ -315,9 +321,10 @@ TEST(KernelMachine, RefusesWhatItCannotUse) {
   EXPECT_THROW(FitKernelMachine(x.view(), y.view(), Fixed({1, 1.0}, 1, 1, {1, 2, 3})), Error);
 }
 
-TEST(KernelMachine, ARequestToStopEndsIt) {
+TEST_P(KernelMachineAt, ARequestToStopEndsIt) {
   const Table2 x = RandomTable(100, 3, 1);
   KernelMachineOptions options;
+  options.backend = backend();
   int64_t tried = 0;
   options.progress = [&](int64_t count) { tried = count; };
   options.stop_requested = [&] { return tried >= 3; };

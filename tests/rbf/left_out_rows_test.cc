@@ -9,11 +9,14 @@
 #include "lamina/rbf/kernel_network.h"
 #include "tests/caught_error.h"
 #include "tests/rbf/kernel_oracle.h"
+#include "tests/rbf/kernel_places.h"
 
 namespace lamina {
 namespace {
 
-TEST(LeftOutRows, ByTimesEarlierRowsAnswer) {
+LAMINA_AT_KERNEL_PLACES(LeftOutRowsAt);
+
+TEST_P(LeftOutRowsAt, ByTimesEarlierRowsAnswer) {
   const Table2 x = RandomTable(90, 3, 1);
   const Table2 y = TargetsFor(x, 2);
   const std::vector<double> s{1, 0.5, 0.1};
@@ -27,6 +30,7 @@ TEST(LeftOutRows, ByTimesEarlierRowsAnswer) {
   for (const Case& c : kCases) {
     for (const bool weighted : {false, true}) {
       KernelMachineOptions options = Fixed(c.kind, c.relative, c.ridge, s);
+      options.backend = backend();
       options.times = times;
       options.threads = 2;
       options.sample_weights = weighted ? std::span<const double>(sample_weights) : std::span<const double>();

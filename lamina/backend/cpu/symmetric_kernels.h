@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "lamina/backend/kernel_shape.h"
+
 namespace lamina::cpu {
 
 /// Rows that SymmetricTable::products reads are that long, with zeros behind.
@@ -21,13 +23,6 @@ struct ProductTask {
   int64_t n = 0;
   int64_t k = 0;
   bool subtract = false;
-};
-
-/// exp(-(d / scale)^power) of distances d = |x - z|_p.
-struct KernelShape {
-  int p = 1;  // 1 or 2
-  double power = 1;
-  double scale = 1;
 };
 
 /// Rows beside each other, column by column: column j at `columns` + j * stride.

@@ -4,16 +4,19 @@
 #include <fmt/format.h>
 
 #include "lamina/backend/cuda/cublaslt.h"
+#include "lamina/backend/cuda/cuda_kernels.h"
 #include "lamina/backend/cuda/cuda_layer.h"
 #include "lamina/backend/cuda/cuda_network.h"
 #include "lamina/backend/cuda/cuda_plan.h"
 #include "lamina/backend/cuda/cuda_ranks.h"
 #include "lamina/backend/cuda/cuda_reductions.h"
 #include "lamina/backend/cuda/cuda_steps.h"
+#include "lamina/backend/cuda/cusolver.h"
 #include "lamina/backend/cuda/elementwise.h"
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
 #include "lamina/backend/requirements.h"
+#include "lamina/backend/used_libraries.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 namespace {
@@ -32,7 +35,11 @@ class DeviceBuffer final : public Buffer {
   int64_t size_bytes_;
 };
 
-class CudaBackend final : public Backend, public ReducesOnDevice, public SuitsWholeNetworks {
+class CudaBackend final : public Backend,
+                          public UsesLibraries,
+                          public ReducesOnDevice,
+                          public MakesDeviceKernels,
+                          public SuitsWholeNetworks {
  public:
   explicit CudaBackend(const BackendOptions& options)
       : options_(options),
@@ -42,10 +49,14 @@ class CudaBackend final : public Backend, public ReducesOnDevice, public SuitsWh
   std::string_view name() const override { return "cuda"; }
   std::string Describe() const override {
     const DeviceFacts& facts = device_->facts();
-    const std::string library = LtVersion();
-    return fmt::format("cuda: {}, compute capability {}.{}, {} multiprocessors, driver {}, {}", facts.name,
-                       facts.compute_major, facts.compute_minor, facts.multiprocessors, facts.driver,
-                       library.empty() ? "own kernels only (" + LtAvailable().reason + ")" : "cuBLASLt " + library);
+    return fmt::format("cuda: {}, compute capability {}.{}, {} multiprocessors, driver {}", facts.name,
+                       facts.compute_major, facts.compute_minor, facts.multiprocessors, facts.driver);
+  }
+  std::string DescribeLibraries() const override {
+    const auto text = [](const char* name, const Verdict& available, const std::string& version) {
+      return available ? fmt::format("{} {}", name, version) : available.reason;
+    };
+    return text("cuBLASLt", LtAvailable(), LtVersion()) + ", " + text("cuSOLVER", SolverAvailable(), SolverVersion());
   }
   int threads() const override { return 1; }
   Space space() const override { return Space::kDevice; }
@@ -58,7 +69,7 @@ class CudaBackend final : public Backend, public ReducesOnDevice, public SuitsWh
     if (options_.kernel.starts_with("paper-") && problem.dtype != DType::kF32) {
       return Verdict::No("the papers' kernels are here in f32 only");
     }
-    if (options_.kernel == ProductKernelName(ProductKernel::kMedium) && problem.dtype != DType::kF32) {
+    if (options_.kernel == RowOf(ProductKernel::kMedium).name && problem.dtype != DType::kF32) {
       return Verdict::No("the medium tile is here in f32 only");
     }
     if (std::max({problem.layer.inputs, problem.layer.outputs, problem.batch}) > kMostDepth) {
@@ -137,6 +148,13 @@ class CudaBackend final : public Backend, public ReducesOnDevice, public SuitsWh
   }
   std::unique_ptr<TwoLayers> PrepareTwoLayers(const LayerPlanRequest& hidden, const LayerSpec& output) const override {
     return options_.kernel == "auto" ? MakeTwoLayers(hidden, output, device_) : nullptr;
+  }
+
+  Verdict KernelsAvailable(int64_t rows) const override { return CudaKernelsAvailable(rows); }
+  std::string DescribeKernels() const override { return "cuda: cuSOLVER " + SolverVersion(); }
+  int64_t KernelsBytes(const DeviceKernelsRequest& request) const override { return CudaKernelsBytes(request); }
+  std::unique_ptr<DeviceKernels> MakeKernels(const DeviceKernelsRequest& request) const override {
+    return MakeCudaKernels(request, device_);
   }
 
   void GatherRows(ConstMatrixView from, const int64_t* rows, int64_t count, MatrixView to) const noexcept override {

@@ -271,7 +271,7 @@ std::string CudaLayer::Describe() const {
   }
   const TileSides sides = SidesOf(forward.kernel, request_.dtype, false);
   return fmt::format("cuda: {} {}, kernel {}{}, {} splits", SynapseName(request_.layer.synapse),
-                     DTypeName(request_.dtype), ProductKernelName(forward.kernel),
+                     DTypeName(request_.dtype), RowOf(forward.kernel).name,
                      IsBaseline(forward.kernel) ? "" : fmt::format(" {}x{}", sides.rows, sides.cols),
                      forward.Splits(request_.layer.inputs));
 }

@@ -8,7 +8,7 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-/// `kernel`: "auto", or one of ProductKernelName() for every pass. Throws Error(kInvalidArgument | kResource).
+/// `kernel`: "auto", or a name of kProductKernels for every pass. Throws Error(kInvalidArgument | kResource).
 std::unique_ptr<PreparedLayer> MakeCudaLayer(const LayerPlanRequest& request, const std::shared_ptr<Device>& device,
                                              const BackendOptions& options);
 

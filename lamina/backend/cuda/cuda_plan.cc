@@ -25,31 +25,6 @@ Extent ExtentOf(const LayerSpec& layer, Pass pass, int64_t batch) {
 
 namespace {
 
-constexpr ProductKernel kAllKernels[] = {
-    ProductKernel::kLarge,       ProductKernel::kMedium,    ProductKernel::kSmall,
-    ProductKernel::kPaper2017,   ProductKernel::kPaper2016, ProductKernel::kTensor,
-    ProductKernel::kTensorSmall, ProductKernel::kWgmma,     ProductKernel::kWgmmaSmall};
-
-}  // namespace
-
-bool IsWgmma(ProductKernel kernel) { return kernel == ProductKernel::kWgmma || kernel == ProductKernel::kWgmmaSmall; }
-
-bool IsTensor(ProductKernel kernel) {
-  return kernel == ProductKernel::kTensor || kernel == ProductKernel::kTensorSmall || IsWgmma(kernel);
-}
-
-std::optional<ProductKernel> FindKernel(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kAllKernels), std::end(kAllKernels),
-                                         [&](ProductKernel kernel) { return ProductKernelName(kernel) == name; });
-  return found == std::end(kAllKernels) ? std::nullopt : std::optional(*found);
-}
-
-bool IsBaseline(ProductKernel kernel) {
-  return kernel == ProductKernel::kPaper2017 || kernel == ProductKernel::kPaper2016;
-}
-
-namespace {
-
 constexpr std::string_view kLibraryName = "cublaslt";
 constexpr int64_t kShortestSplit = 256;  // terms: below, adding the parts costs more than the blocks gain
 constexpr int kLibraryCandidates = 4;
@@ -122,13 +97,19 @@ Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, b
   return choice;
 }
 
+// Whether the variant has a kernel of its own for a problem.
+bool HasVariant(ProductKernel variant, const Problem& problem) {
+  return problem.pass == Pass::kForward &&
+         (IsWgmma(variant) || (problem.layer.synapse == Synapse::kL1 && problem.dtype == DType::kF32));
+}
+
 ProductKernel KernelNamed(std::string_view name) {
   if (const auto kernel = FindKernel(name)) {
     return *kernel;
   }
   std::vector<std::string> known{"auto", "cublaslt"};
-  for (const ProductKernel kernel : kAllKernels) {
-    known.emplace_back(ProductKernelName(kernel));
+  for (const ProductKernelRow& row : kProductKernels) {
+    known.emplace_back(row.name);
   }
   ThrowUnknownName(name, known, "backend cuda has no such kernel");
 }
@@ -193,7 +174,7 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
   ProductKernel named = is_named ? KernelNamed(kernel) : ProductKernel();
   const bool wgmma = static_cast<bool>(WgmmaAvailable(device));
   if (is_named && IsWgmma(named) && !wgmma) {  // in a profile, or in another pass than the one that was asked for
-    named = named == ProductKernel::kWgmma ? ProductKernel::kTensor : ProductKernel::kTensorSmall;
+    named = BaseOf(named) == ProductKernel::kWgmma ? ProductKernel::kTensor : ProductKernel::kTensorSmall;
   }
   const bool must_round = problem.precision == Precision::kBFloat16;
   const bool tensor = TensorSupports(problem) && (!is_named || IsTensor(named) || must_round);
@@ -208,6 +189,9 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
   Choice choice = Estimate(tiles, problem, may_split, device.facts().multiprocessors);
   if (plan.depth > 0 && may_split) {  // of a profile, which may be of another problem
     choice.depth_per_split = DepthOf(extent, CeilDivide(extent.depth, plan.depth));
+  }
+  if (!HasVariant(choice.kernel, problem)) {
+    choice.kernel = BaseOf(choice.kernel);
   }
   if (IsBaseline(choice.kernel)) {
     choice.depth_per_split = std::max<int64_t>(1, extent.depth);
@@ -233,9 +217,15 @@ std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device) {
     for (const auto& [kernel, cost] : kernels) {
       for (const int64_t splits : {estimate.Splits(depth), int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}) {
         const int64_t part = CeilDivide(CeilDivide(std::max<int64_t>(1, depth), splits), kDepthStep) * kDepthStep;
-        const Plan plan{.kernel = std::string(ProductKernelName(kernel)), .depth = part};
+        const Plan plan{.kernel = std::string(RowOf(kernel).name), .depth = part};
         if (std::find(plans.begin(), plans.end(), plan) == plans.end()) {
           plans.push_back(plan);
+        }
+      }
+      for (size_t i = 0; i < kProductKernels.size(); ++i) {
+        if (const auto variant = static_cast<ProductKernel>(i);
+            variant != kernel && BaseOf(variant) == kernel && HasVariant(variant, problem)) {
+          plans.push_back({.kernel = std::string(RowOf(variant).name), .depth = estimate.depth_per_split});
         }
       }
     }

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <vector>
 
 #include "lamina/backend/backend.h"
@@ -34,13 +32,8 @@ struct Choice {
 
 /// Whether the products of a problem can be those of the tensor cores (IsTensor); the reason otherwise.
 Verdict TensorSupports(const Problem& problem);
-/// Whether kWgmma and kWgmmaSmall are in this build and for this GPU; the reason otherwise.
+/// Whether kernels of IsWgmma() are in this build and for this GPU; the reason otherwise.
 Verdict WgmmaAvailable(const Device& device);
-bool IsTensor(ProductKernel kernel);
-bool IsWgmma(ProductKernel kernel);
-/// The kernel of that name, if there is one.
-std::optional<ProductKernel> FindKernel(std::string_view name);
-bool IsBaseline(ProductKernel kernel);
 
 /// By options.kernel, else by the plan, else by estimate. Dot products take cuBLASLt where it is there; else those that
 /// may be rounded take the tensor cores. `any_slicing` as in LayerPlanRequest. Throws Error(kInvalidArgument |

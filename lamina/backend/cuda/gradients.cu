@@ -5,22 +5,8 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-std::string_view ProductKernelName(ProductKernel kernel) {
-  switch (kernel) {
-    case ProductKernel::kLarge: return "large";
-    case ProductKernel::kMedium: return "medium";
-    case ProductKernel::kSmall: return "small";
-    case ProductKernel::kPaper2017: return "paper-2017";
-    case ProductKernel::kPaper2016: return "paper-2016";
-    case ProductKernel::kTensor: return "tensor";
-    case ProductKernel::kTensorSmall: return "tensor-small";
-    case ProductKernel::kWgmma: return "wgmma";
-    case ProductKernel::kWgmmaSmall: break;
-  }
-  return "wgmma-small";
-}
-
-TileSides SidesOf(ProductKernel kernel, DType dtype, bool needs_own) {
+TileSides SidesOf(ProductKernel named, DType dtype, bool needs_own) {
+  const ProductKernel kernel = BaseOf(named);
   if (kernel == ProductKernel::kTensor) {
     return {TensorLargeShape::kRows, TensorLargeShape::kCols};
   }

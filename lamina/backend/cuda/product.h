@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "lamina/backend/cuda/device.h"
 #include "lamina/backend/cuda/epilogue.cuh"
+#include "lamina/backend/product_kernels.h"
 #include "lamina/neuron/problem.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -42,21 +42,6 @@ struct ProductArgs {
 
 /// Terms of a sum at most: places in it are counted with 32 bits.
 inline constexpr int64_t kMostDepth = int64_t{1} << 30;
-
-/// How a product is computed.
-enum class ProductKernel {
-  kLarge,        // 128 results a side in registers (gradients of distances: 128 x 64)
-  kMedium,       // 128 x 64, of sums of f32 terms without an own number; elsewhere kSmall
-  kSmall,        // 64 a side
-  kPaper2017,    // one thread a result, operands from global memory (2017 paper): a baseline
-  kPaper2016,    // one thread a result, 32 x 32 tiles in shared memory (2016 paper): a baseline
-  kTensor,       // 128 a side on the tensor cores: dot products of halves and of rounded f32
-  kTensorSmall,  // 64 a side
-  kWgmma,        // 128 x 256 of the same by groups of warps: compute capability 9.0
-  kWgmmaSmall,   // 128 a side
-};
-
-std::string_view ProductKernelName(ProductKernel kernel);
 
 template <class E, class S>
 struct ProductLaunch {
@@ -95,9 +80,13 @@ void LaunchTensorInputGradient(Device& device, const ProductLaunch<float, float>
 void LaunchTensorWeightGradient(Device& device, const ProductLaunch<float, float>& launch,
                                 const ParameterEpilogue<float>& epilogue);
 #if defined(LAMINA_HAVE_WGMMA)
-/// Each of them by kWgmma or kWgmmaSmall, but for adding up the parts of a split sum.
+/// Each of them by kernels of IsWgmma(), but for adding up the parts of a split sum.
 template <Contiguous kA, Contiguous kB, class E, class Epilogue>
 void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>& launch, const Epilogue& epilogue);
+/// Its variants of three stages, forward.
+template <class E>
+void LaunchWgmmaThree(Device& device, const char* name, const ProductLaunch<E, float>& launch,
+                      const ForwardEpilogue<float, float>& epilogue);
 #endif
 /// The epilogue over a finished product of rows x cols, dense in `partial`, of `splits` parts; its row 0 is `first_row`
 /// of the result.

@@ -18,7 +18,15 @@ void LaunchTensor(Device& device, const char* name, const ProductLaunch<E, float
     return;
   }
 #if defined(LAMINA_HAVE_WGMMA)
-  if (launch.kernel == ProductKernel::kWgmma || launch.kernel == ProductKernel::kWgmmaSmall) {
+  if (IsWgmma(launch.kernel)) {
+    constexpr bool kForward = std::is_same_v<Epilogue, ForwardEpilogue<float, float>>;
+    if constexpr (kForward) {
+      if (BaseOf(launch.kernel) != launch.kernel) {
+        LaunchWgmmaThree(device, name, launch, epilogue);
+        AddParts(device, launch.args, epilogue);
+        return;
+      }
+    }
     LaunchWgmma<kA, kB>(device, name, launch, epilogue);
     AddParts(device, launch.args, epilogue);
     return;

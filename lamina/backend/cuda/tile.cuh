@@ -16,9 +16,11 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 
 inline constexpr int kStages = 3;
 
-/// kThreadRows x kThreadCols results a thread.
-template <int kThreadRows_, int kThreadCols_>
+/// kThreadRows x kThreadCols results a thread. kSteps: steps of a slab, of some k each, that are one straight piece of
+/// code. Four fill the pipelines; all 16 of a slab of bytes would only take longer to compile.
+template <int kThreadRows_, int kThreadCols_, int kSteps_ = 4>
 struct TileShape {
+  static constexpr int kSteps = kSteps_;
   static constexpr int kThreadRows = kThreadRows_;
   static constexpr int kThreadCols = kThreadCols_;
   static constexpr int kRows = kBlockSide * kThreadRows;
@@ -180,9 +182,7 @@ class Tile {
     constexpr int kStep = sizeof(E) > 4 ? 2 : 4;
     const E* b = a + SlabA::kSize;
     const int end = kWhole ? kDepth : count;
-    // Four steps fill the pipelines; all 16 of a slab of bytes would only take longer to compile.
-    constexpr int kSteps = kDepth / kStep < 4 ? kDepth / kStep : 4;
-#pragma unroll(kWhole ? kSteps : 1)
+#pragma unroll(kWhole ? Shape::kSteps : 1)
     for (int k = 0; k < end; k += kStep) {
       Fragment<S, Shape::kThreadRows, kStep> rows;
       Fragment<S, Shape::kThreadCols, kStep> cols;

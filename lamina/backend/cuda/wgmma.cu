@@ -14,7 +14,7 @@ void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>
       LaunchBlocks<Shape>(device, name, &WgmmaKernel<TileType, E, Epilogue>, TileType::kShared_bytes, launch.args,
                           epilogue);
     };
-    if (launch.kernel == ProductKernel::kWgmma) {
+    if (BaseOf(launch.kernel) == ProductKernel::kWgmma) {
       of_shape(WgmmaLargeShape{});
     } else {
       of_shape(WgmmaSmallShape{});

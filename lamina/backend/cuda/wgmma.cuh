@@ -71,15 +71,18 @@ __device__ inline void CommitProducts() {
 #endif
 }
 
-/// Waits for all products of this thread's group that were committed; its sums may then be read, what they came from be
-/// overwritten.
-template <int kSums>
+/// Waits until at most kPending commits of products of this thread's group are under way: what the others came from may
+/// be overwritten, and where there are none its sums may be read.
+template <int kPending = 0, int kSums>
 __device__ __forceinline__ void WaitForProducts(float (&sums)[kSums]) {
 #if defined(LAMINA_CUDA_EMULATED)
-  emulator::WaitForProducts();
+  emulator::WaitForProducts(kPending);
 #else
-  asm volatile("wgmma.wait_group.sync.aligned 0;\n" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
 #endif
+  if constexpr (kPending > 0) {
+    return;
+  }
 #pragma unroll
   for (int i = 0; i < kSums; ++i) {  // by number: else they are not all unrolled, and leave the registers
     Opaque(sums[i]);

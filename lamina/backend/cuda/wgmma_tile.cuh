@@ -160,13 +160,13 @@ struct WgmmaShape {
   static constexpr int kCols = kCols_;
 };
 
-template <class Kind, class E, class Shape, Contiguous kA, Contiguous kB>
+/// kStages slabs in shared memory: with two a product is under way while the next slab comes, with three one more.
+template <class Kind, class E, class Shape, Contiguous kA, Contiguous kB, int kStages = 2>
 class WgmmaTile {
  public:
   using A = Filler<Kind, E, kA, Shape::kRows>;
   using B = Filler<Kind, E, kB, Shape::kCols>;
   using Layout = typename A::Layout;
-  static constexpr int kStages = 2;
   static constexpr int kSums = Shape::kCols / 2;
   static constexpr int kStage_bytes = A::kSize_bytes + B::kSize_bytes;
   static constexpr int kOutStride = Shape::kCols + 8;
@@ -203,13 +203,13 @@ class WgmmaTile {
     int stage = 0;
 #pragma unroll 1
     for (; left > 0; left -= A::kDepth) {
-      // While the other stage is multiplied.
+      // While the other stages are multiplied.
       a.Put(shared_ + stage);
       b.Put(shared_ + stage + A::kSize_bytes);
       PublishToProducts();  // waits for loads under way: before the next ones
       a.Fetch();
       b.Fetch();
-      WaitForProducts(sums);
+      WaitForProducts<kStages - 2>(sums);
       __syncthreads();
       BeginProducts(sums);
 #pragma unroll
@@ -218,7 +218,7 @@ class WgmmaTile {
                                              Layout::Descriptor(all_cols + static_cast<uint32_t>(stage + k)));
       }
       CommitProducts();
-      stage = kStage_bytes - stage;
+      stage = stage == (kStages - 1) * kStage_bytes ? 0 : stage + kStage_bytes;
     }
     WaitForProducts(sums);
     __syncthreads();
