@@ -178,9 +178,8 @@ const RowBlockTable<T>& RowBlockTableOf() {
     return std::array<RowBlockPasses<T>, sizeof...(S)>{RowBlockPassesOf<S, T>()...};
   }(static_cast<formulas::Synapses*>(nullptr));
   static const RowBlockTable<T> kTable = [] {
-    RowBlockTable<T> table{hwy::TargetName(HWY_TARGET), kLanes<T>,          kTileVectors,
-                           &RowBlockGatherRows<T>,      &RowBlockLossOf<T>, &RowBlockReduce<T>,
-                           &RowBlockUpdate<T>,          kSynapses};
+    RowBlockTable<T> table{hwy::TargetName(HWY_TARGET), kLanes<T>,          kTileVectors,       &RowBlockGatherRows<T>,
+                           &RowBlockLossOf<T>,          &RowBlockReduce<T>, &RowBlockUpdate<T>, kSynapses};
     if constexpr (sizeof(T) == sizeof(float)) {
       table.round = &RoundArrayToBFloat16;
     }

@@ -328,7 +328,7 @@ class RowBlockNetwork final : public PreparedNetwork {
   AlignedBuffer buffer_;
   T* base_ = nullptr;
   int64_t used_ = 0;
-  T* gradients_ = nullptr;  // of the groups
+  T* gradients_ = nullptr;           // of the groups
   std::vector<T*> rounded_weights_;  // of the layers; null: as they are
   std::vector<Room> rooms_;
   std::vector<LossSums> sums_;  // of the groups
