@@ -51,6 +51,7 @@ struct NetworkPlanRequest {
   std::span<const LayerSpec> layers;
   std::vector<LayerArrays> arrays;
   DType dtype = DType::kF32;
+  Precision precision = Precision::kExact;
   int64_t max_batch = 0;
   Loss loss = Loss::kMse;
   double class_threshold = 0.5;
@@ -69,12 +70,11 @@ class PreparedNetwork {
   virtual std::string Describe() const = 0;
 };
 
-/// A backend that computes lower precision layer by layer alone: precision exact is its fastest for every network that
-/// PrepareNetwork() takes.
+/// A backend that computes some networks as a whole fastest with precision exact.
 class SuitsWholeNetworks {
  public:
   virtual ~SuitsWholeNetworks() = default;
-  /// Whether PrepareNetwork() would take the network; arrays need not be there.
+  /// Whether this is one of them, for which PrepareNetwork() has a way; arrays need not be there.
   virtual Verdict SuitsWhole(const NetworkPlanRequest& request) const = 0;
 };
 

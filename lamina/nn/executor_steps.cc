@@ -42,6 +42,7 @@ void Executor::PrepareWholeSteps() {
                               specs_[l].bias ? memory_->ArraysAt(offsets_[l].bias) : ParameterArrays{}});
   }
   request.dtype = memory_->dtype;
+  request.precision = options_.step.precision;
   request.max_batch = options_.step_batch > 0 ? options_.step_batch : options_.max_batch;
   request.loss = options_.step.loss;
   request.class_threshold = options_.step.class_threshold;

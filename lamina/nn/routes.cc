@@ -22,7 +22,7 @@ constexpr TechniqueRow Row(Technique technique, std::string_view words, std::arr
 // Rows that need their whole batch cannot be cut, and gradients that need one another cannot be fused. What depends on
 // the number of a step, or has its own learning rate, cannot be recorded.
 constexpr TechniqueRow kTechniques[] = {
-    Row(Technique::kLowPrecision, "operands of lower precision", {"precision"}, R::kWholeNetwork),
+    Row(Technique::kLowPrecision, "operands of lower precision", {"precision"}),
     Row(Technique::kClipping, "clipped gradients", {"clip-norm"}, R::kWholeNetwork, R::kFusedUpdate, R::kAllRows),
     Row(Technique::kFrozen, "frozen layers", {"freeze"}, R::kWholeNetwork, R::kAllRows),
     Row(Technique::kRates, "learning rates of single layers", {"parametrization", "bias-rate", "embedding-rate"},

@@ -28,6 +28,7 @@ struct Work {
   double label_smoothing = 0;
   double clip_norm = 0;
   int64_t rows = kRows;
+  Precision precision = Precision::kExact;
 };
 
 // The same numbers in any type: rows, targets that suit the loss, weights, an order.
@@ -100,6 +101,7 @@ inline ExecutorOptions PlanOf(const Work& work) {
   plan.state_count = work.rule.StateCount();
   plan.step.label_smoothing = work.label_smoothing;
   plan.step.clip_norm = work.clip_norm;
+  plan.step.precision = work.precision;
   return plan;
 }
 

@@ -199,12 +199,17 @@ TEST(WholeSteps, SaysWhyNot) {
   Work clipped = small;
   clipped.clip_norm = 1;
   EXPECT_NE(verdict(clipped).reason.find("clipped"), std::string::npos);
+  Work rounded = small;
+  rounded.precision = Precision::kBFloat16;
+  EXPECT_NE(verdict(rounded).reason.find("precision"), std::string::npos) << "four rows";
+  EXPECT_NE(verdict(rounded, {.kernel = "small"}).reason.find("precision"), std::string::npos);
 }
 
 // Which way is taken by itself: blocks of rows where they are measured to win.
 TEST(WholeSteps, TheWayFollowsFromTheSize) {
-  const auto described = [](const std::vector<int64_t>& shape, int64_t batch) {
+  const auto described = [](const std::vector<int64_t>& shape, int64_t batch, Precision precision = Precision::kExact) {
     Work work{Layers(shape, Synapse::kDot, "tanh", "identity"), Loss::kMse, Sgd(), batch};
+    work.precision = precision;
     const std::unique_ptr<Backend> cpu = MakeBackend("cpu");
     return Executor(StartOf(work, DType::kF32), *cpu, PlanOf(work)).Describe().back();
   };
@@ -213,6 +218,11 @@ TEST(WholeSteps, TheWayFollowsFromTheSize) {
   EXPECT_NE(described({4, 32, 16, 4}, 16).find(kWays[0].second), std::string::npos);
   EXPECT_NE(described({64, 64, 10}, 256).find(kWays[0].second), std::string::npos);
   EXPECT_EQ(described({784, 1024, 10}, 4096).find("training steps"), std::string::npos);
+  for (const Precision precision : {Precision::kBFloat16, Precision::kFast}) {
+    EXPECT_NE(described({4, 32, 16, 4}, 10000, precision).find(kWays[1].second), std::string::npos);
+    EXPECT_NE(described({4, 32, 16, 4}, 16, precision).find(kWays[1].second), std::string::npos);
+    EXPECT_EQ(described({64, 256, 10}, 4096, precision).find("training steps"), std::string::npos);
+  }
 }
 
 // What Steps() promises whoever computes it.

@@ -91,6 +91,8 @@ TEST(TrainSession, PrecisionAutoIsOneThatIsFasterHere) {
   settings.backend = "cpu";
   settings.epochs = 2;
   settings.precision = "auto";
+  EXPECT_EQ(TrainSession(settings).settings().precision, "exact") << "narrow: fastest as a whole";
+  settings.hidden = {128};
   TrainSession session(settings);
   const std::string chosen = session.settings().precision;
   const Verdict bf16 = session.backend().Supports(

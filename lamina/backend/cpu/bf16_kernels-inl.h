@@ -8,26 +8,15 @@
 #endif
 
 #include "lamina/backend/cpu/bf16_pairs-inl.h"
+#include "lamina/backend/cpu/bf16_round-inl.h"
 #include "lamina/backend/cpu/kernels-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-/// To nearest even, back in f32; a NaN stays one.
-HWY_INLINE VecOf<float> RoundToBFloat16(VecOf<float> v) {
-  const Tag<uint32_t> bits;
-  const auto b = hn::BitCast(bits, v);
-  const auto odd = hn::And(hn::ShiftRight<16>(b), hn::Set(bits, 1));
-  const auto rounded = hn::BitCast(Tag<float>(), hn::Add(b, hn::Add(odd, hn::Set(bits, 0x7FFF))));
-  const auto quiet = hn::BitCast(Tag<float>(), hn::Or(b, hn::Set(bits, 0x400000)));
-  const auto whole = hn::BitCast(bits, hn::IfThenElse(hn::IsNaN(v), quiet, rounded));
-  return hn::BitCast(Tag<float>(), hn::And(whole, hn::Set(bits, 0xFFFF0000U)));
-}
-
 /// Along a row, one a lane.
 inline void EncodeRounded(const void* from, int64_t count, float* to, int64_t lanes) {
-  Transform<float>(
-      count, to, [](VecOf<float> v) HWY_ATTR { return RoundToBFloat16(v); }, static_cast<const float*>(from));
+  RoundArrayToBFloat16(static_cast<const float*>(from), count, to);
   std::fill(to + count, to + lanes, 0.0F);
 }
 

@@ -23,7 +23,7 @@
 namespace lamina {
 namespace {
 
-class CpuBackend final : public HostBackend, public Reduces {
+class CpuBackend final : public HostBackend, public Reduces, public SuitsWholeNetworks {
  public:
   explicit CpuBackend(const BackendOptions& options)
       : HostBackend(ResolveThreads(options.threads)), kernel_(options.kernel), plans_(options.plans) {}
@@ -74,12 +74,23 @@ class CpuBackend final : public HostBackend, public Reduces {
       *why = Verdict::No("kernel own computes layer by layer");
       return nullptr;
     }
-    *why = kernel_ == "auto" ? cpu::SuitsSmallNetwork(request) : cpu::FitsRowBlocks(request);
+    *why = kernel_ == "rows"    ? cpu::FitsRowBlocks(request)
+           : kernel_ == "small" ? cpu::FitsSmallNetwork(request)
+                                : cpu::SuitsSmallNetwork(request);
     if (kernel_ == "rows" ? why->ok : kernel_ == "auto" && cpu::SuitsRowBlocks(request, *why)) {
       *why = Verdict::Yes();
       return cpu::MakeRowBlockNetwork(request, threads());
     }
     return *why ? cpu::MakeSmallNetwork(request, threads()) : nullptr;
+  }
+
+  // Those that take blocks of rows with rounded operands, too: rounding costs, and saves nothing there.
+  Verdict SuitsWhole(const NetworkPlanRequest& request) const override {
+    NetworkPlanRequest rounded = request;
+    rounded.precision = Precision::kBFloat16;
+    return kernel_ == "auto" && cpu::SuitsRowBlocks(rounded, Verdict::No(""))
+               ? Verdict::Yes()
+               : Verdict::No("layers may be faster one by one");
   }
 
   void Update(const UpdateArgs& args) const noexcept override {

@@ -7,6 +7,7 @@
 #define LAMINA_BACKEND_CPU_ROW_BLOCK_KERNELS_INL_H_
 #endif
 
+#include "lamina/backend/cpu/bf16_round-inl.h"
 #include "lamina/backend/cpu/row_block_loss-inl.h"
 #include "lamina/backend/cpu/row_block_sums-inl.h"
 
@@ -176,9 +177,14 @@ const RowBlockTable<T>& RowBlockTableOf() {
   static constexpr auto kSynapses = []<class... S>(std::tuple<S...>*) {
     return std::array<RowBlockPasses<T>, sizeof...(S)>{RowBlockPassesOf<S, T>()...};
   }(static_cast<formulas::Synapses*>(nullptr));
-  static const RowBlockTable<T> kTable{hwy::TargetName(HWY_TARGET), kLanes<T>,          kTileVectors,
-                                       &RowBlockGatherRows<T>,      &RowBlockLossOf<T>, &RowBlockReduce<T>,
-                                       &RowBlockUpdate<T>,          kSynapses};
+  static const RowBlockTable<T> kTable = [] {
+    RowBlockTable<T> table{hwy::TargetName(HWY_TARGET), kLanes<T>,          kTileVectors,       &RowBlockGatherRows<T>,
+                           &RowBlockLossOf<T>,          &RowBlockReduce<T>, &RowBlockUpdate<T>, kSynapses};
+    if constexpr (sizeof(T) == sizeof(float)) {
+      table.round = &RoundArrayToBFloat16;
+    }
+    return table;
+  }();
   return kTable;
 }
 

@@ -24,14 +24,14 @@ struct RowBlockLayer {
   int64_t inputs = 0;
   int64_t outputs = 0;
   const Activation* activation = nullptr;
-  const T* weights = nullptr;  // outputs × inputs
+  const T* weights = nullptr;  // outputs × inputs; rounded where the operands of products are, as x and `scaled`
   const T* bias = nullptr;     // outputs; null for a layer without
   const T* x = nullptr;        // inputs × stride
   T* a = nullptr;              // outputs × stride, as all that follow
   T* z = nullptr;              // only where the slope reads it; of built-in activations the slope itself
   T* distance = nullptr;       // only where the synapse needs it
   T* delta = nullptr;
-  T* scaled = nullptr;  // the delta as the gradients of such a synapse take it, else null
+  T* scaled = nullptr;  // the delta as the gradients of such a synapse take it, or rounded; else null
   // The sums of a group: of the weights' gradient outputs × inputs vectors, each over its lane, and outputs vectors for
   // the bias. With `rows`, those of the weights are numbers.
   T* sums = nullptr;
@@ -94,6 +94,8 @@ struct RowBlockTable {
   void (*update)(const UpdateRule& rule, const UpdateNumbers<T>& numbers, const GroupGradients<T>& gradients,
                  const ParameterArrays& to) noexcept;
   std::array<RowBlockPasses<T>, std::tuple_size_v<formulas::Synapses>> synapses;
+  /// `count` numbers to bf16, back in T; in place or not. Null for types that have no products of lower precision.
+  void (*round)(const T* from, int64_t count, T* to) noexcept = nullptr;
 };
 
 /// The kernels for the best instruction set of this CPU.

@@ -30,8 +30,9 @@ struct UpdatePiece {
   int64_t gradient;
   int64_t at;
   int64_t count;
+  size_t layer;
   const ParameterArrays* arrays;
-  bool decays;
+  bool are_weights;
 };
 
 template <class T>
@@ -41,7 +42,8 @@ class RowBlockNetwork final : public PreparedNetwork {
       : specs_(request.layers.begin(), request.layers.end()),
         arrays_(request.arrays),
         kernels_(RowBlockKernels<T>()),
-        most_vectors_(MostVectors(specs_, kernels_.lanes, sizeof(T), kernels_.tile_vectors)) {
+        rounds_(request.precision == Precision::kBFloat16 && kernels_.round != nullptr),
+        most_vectors_(MostVectors(specs_, kernels_.lanes, sizeof(T), kernels_.tile_vectors, rounds_)) {
     loss_.loss = request.loss;
     loss_.class_threshold = request.class_threshold;
     loss_.label_smoothing = request.label_smoothing;
@@ -54,6 +56,10 @@ class RowBlockNetwork final : public PreparedNetwork {
     for (int pass = 0; pass < 2; ++pass) {  // counts, then places
       used_ = 0;
       gradients_ = Take(groups * gradient_stride_);
+      rounded_weights_.clear();
+      for (const LayerSpec& spec : specs_) {
+        rounded_weights_.push_back(Rounds(spec) ? Take(spec.weight_count()) : nullptr);
+      }
       rooms_.assign(static_cast<size_t>(threads_), Room());
       for (Room& room : rooms_) {
         Place(room);
@@ -70,6 +76,9 @@ class RowBlockNetwork final : public PreparedNetwork {
     const int64_t steps = work.count();
     ended_ = false;
     failure_ = nullptr;
+    for (const UpdatePiece& piece : pieces_) {
+      RoundPiece(piece);
+    }
     int64_t done = 0;
     while (done < steps && !ended_) {
       const int64_t first = done;
@@ -99,9 +108,9 @@ class RowBlockNetwork final : public PreparedNetwork {
   }
 
   std::string Describe() const override {
-    return fmt::format("cpu: blocks of up to {} rows through the whole network, {} KiB, {}, {} thread{}",
+    return fmt::format("cpu: blocks of up to {} rows through the whole network, {} KiB, {}, {} thread{}{}",
                        most_vectors_ * kernels_.lanes, buffer_.size_bytes() / 1024, kernels_.target, threads_,
-                       threads_ == 1 ? "" : "s");
+                       threads_ == 1 ? "" : "s", rounds_ ? ", bf16 operands widened" : "");
   }
 
  private:
@@ -111,7 +120,10 @@ class RowBlockNetwork final : public PreparedNetwork {
     T* targets = nullptr;
     T* sample_weights = nullptr;
     std::vector<RowBlockLayer<T>> layers;
+    std::vector<T*> rounded;  // x of every layer, where that is rounded; else null
   };
+
+  bool Rounds(const LayerSpec& spec) const { return rounds_ && !IsDistance(spec.synapse); }
 
   RowCuts CutsOf(int64_t rows) const { return {rows, kernels_.lanes, kernels_.tile_vectors, most_vectors_}; }
 
@@ -125,17 +137,24 @@ class RowBlockNetwork final : public PreparedNetwork {
 
   // Where the parameters are in the gradient of a group, array behind array.
   void ListPieces() {
-    const auto add = [&](const ParameterArrays& arrays, int64_t count, bool decays) {
+    const auto add = [&](size_t layer, const ParameterArrays& arrays, int64_t count, bool are_weights) {
       for (int64_t at = 0; at < count; at += kUpdatePiece) {
-        pieces_.push_back({gradient_stride_ + at, at, std::min(kUpdatePiece, count - at), &arrays, decays});
+        pieces_.push_back({gradient_stride_ + at, at, std::min(kUpdatePiece, count - at), layer, &arrays, are_weights});
       }
       gradient_stride_ += Padded(count);
     };
     for (size_t l = 0; l < specs_.size(); ++l) {
-      add(arrays_[l].weights, specs_[l].weight_count(), true);
+      add(l, arrays_[l].weights, specs_[l].weight_count(), true);
       if (specs_[l].bias) {
-        add(arrays_[l].bias, specs_[l].outputs, false);
+        add(l, arrays_[l].bias, specs_[l].outputs, false);
       }
+    }
+  }
+
+  // What products read of a piece that has changed.
+  void RoundPiece(const UpdatePiece& piece) noexcept {
+    if (T* const rounded = rounded_weights_[piece.layer]; piece.are_weights && rounded != nullptr) {
+      kernels_.round(static_cast<const T*>(piece.arrays->value) + piece.at, piece.count, rounded + piece.at);
     }
   }
 
@@ -152,7 +171,7 @@ class RowBlockNetwork final : public PreparedNetwork {
     room.x = Take(specs_.front().inputs * rows);
     room.targets = Take(specs_.back().outputs * rows);
     room.sample_weights = Take(rows);
-    const T* x = room.x;
+    T* x = room.x;
     for (size_t l = 0; l < specs_.size(); ++l) {
       const LayerSpec& spec = specs_[l];
       RowBlockLayer<T> layer{spec.inputs, spec.outputs, &spec.activation};
@@ -162,13 +181,14 @@ class RowBlockNetwork final : public PreparedNetwork {
         layer.row_stride = Padded(spec.inputs);
         layer.rows = Take(rows * layer.row_stride);
       }
-      layer.weights = static_cast<const T*>(arrays_[l].weights.value);
-      layer.x = x;
+      layer.weights = static_cast<const T*>(Rounds(spec) ? rounded_weights_[l] : arrays_[l].weights.value);
+      room.rounded.push_back(!Rounds(spec) ? nullptr : l == 0 ? x : Take(spec.inputs * rows));
+      layer.x = Rounds(spec) ? room.rounded.back() : x;
       layer.a = Take(size);
       layer.z = spec.activation.slope_needs_input() ? Take(size) : nullptr;
       layer.distance = SynapseNeedsDistance(spec.synapse) ? Take(size) : nullptr;
       layer.delta = Take(size);
-      layer.scaled = SynapseScalesDelta(spec.synapse) ? Take(size) : nullptr;
+      layer.scaled = SynapseScalesDelta(spec.synapse) || Rounds(spec) ? Take(size) : nullptr;
       layer.sums = Take(Padded(spec.weight_count()) * (by_rows ? 1 : kernels_.lanes));
       if (spec.bias) {
         layer.bias = static_cast<const T*>(arrays_[l].bias.value);
@@ -204,9 +224,10 @@ class RowBlockNetwork final : public PreparedNetwork {
       of_biases.lambda = 0;
       for (int64_t i = team.Begin(count); i < last; ++i) {
         const UpdatePiece& piece = pieces_[static_cast<size_t>(i)];
-        kernels_.update(rule, piece.decays ? of_weights : of_biases,
+        kernels_.update(rule, piece.are_weights ? of_weights : of_biases,
                         {gradients_ + piece.gradient, cuts.groups, gradient_stride_, piece.at, piece.count},
                         *piece.arrays);
+        RoundPiece(piece);
       }
     }
     team.Barrier();
@@ -263,8 +284,17 @@ class RowBlockNetwork final : public PreparedNetwork {
         weight += static_cast<double>(room.sample_weights[i]);
       }
     }
+    if (room.rounded.front() != nullptr && first.rows != nullptr) {
+      kernels_.round(first.rows, block.stride * first.row_stride, first.rows);
+    }
+    const T* x = room.x;
     for (size_t l = 0; l < room.layers.size(); ++l) {
-      PassesOf(l).forward(room.layers[l], block);
+      const RowBlockLayer<T>& layer = room.layers[l];
+      if (room.rounded[l] != nullptr) {
+        kernels_.round(x, layer.inputs * block.stride, room.rounded[l]);
+      }
+      PassesOf(l).forward(layer, block);
+      x = layer.a;
     }
     const LossSums part = kernels_.loss(loss, room.layers.back(), block);
     sums.loss += part.loss;
@@ -272,6 +302,9 @@ class RowBlockNetwork final : public PreparedNetwork {
     sums.correct += part.correct;
     sums.samples += part.samples;
     for (size_t l = room.layers.size(); l-- > 0;) {
+      if (room.rounded[l] != nullptr) {
+        kernels_.round(room.layers[l].delta, room.layers[l].outputs * block.stride, room.layers[l].scaled);
+      }
       PassesOf(l).gradient(room.layers[l], block, l > 0);
       if (l > 0) {
         PassesOf(l).back(room.layers[l], room.layers[l - 1], block);
@@ -286,6 +319,7 @@ class RowBlockNetwork final : public PreparedNetwork {
   std::vector<LayerSpec> specs_;
   std::vector<LayerArrays> arrays_;
   const RowBlockTable<T>& kernels_;
+  bool rounds_;           // operands to bf16
   int64_t most_vectors_;  // of a block
   int threads_ = 1;
   LossArgs loss_;
@@ -294,7 +328,8 @@ class RowBlockNetwork final : public PreparedNetwork {
   AlignedBuffer buffer_;
   T* base_ = nullptr;
   int64_t used_ = 0;
-  T* gradients_ = nullptr;  // of the groups
+  T* gradients_ = nullptr;           // of the groups
+  std::vector<T*> rounded_weights_;  // of the layers; null: as they are
   std::vector<Room> rooms_;
   std::vector<LossSums> sums_;  // of the groups
   std::atomic<int64_t> next_group_{0};

@@ -23,6 +23,9 @@ constexpr int64_t kMostInputs = 512;
 constexpr int64_t kSmallBatch = 1024;
 constexpr int64_t kNarrow_bytes = 12 << 10;
 constexpr int64_t kWeightsPerRow = 16;
+// Against single layers with operands of lower precision, which tiles of them compute faster.
+constexpr int64_t kNarrowRounded_bytes = 20 << 10;
+constexpr int64_t kFewestRounded = 16;
 
 }  // namespace
 
@@ -38,11 +41,13 @@ RowCuts::RowCuts(int64_t rows, int64_t lanes, int64_t tile_vectors, int64_t most
   groups = large_groups + CeilDivide(blocks - large_groups * large_blocks, small_blocks);
 }
 
-int64_t MostVectors(std::span<const LayerSpec> layers, int64_t lanes, int64_t element_bytes, int64_t tile_vectors) {
+int64_t MostVectors(std::span<const LayerSpec> layers, int64_t lanes, int64_t element_bytes, int64_t tile_vectors,
+                    bool rounds) {
   int64_t values = layers.front().inputs + layers.back().outputs;
   for (const LayerSpec& layer : layers) {
     const int64_t arrays = 2 + (layer.activation.slope_needs_input() ? 1 : 0) +
-                           (SynapseNeedsDistance(layer.synapse) ? 1 : 0) + (SynapseScalesDelta(layer.synapse) ? 1 : 0);
+                           (SynapseNeedsDistance(layer.synapse) ? 1 : 0) + (SynapseScalesDelta(layer.synapse) ? 1 : 0) +
+                           (rounds ? 2 : 0);
     values += arrays * layer.outputs + (SumsByRows(layer, lanes) ? layer.inputs : 0);
   }
   const int64_t vectors = kBlock_bytes / (values * lanes * element_bytes);
@@ -68,6 +73,9 @@ bool SuitsRowBlocks(const NetworkPlanRequest& request, const Verdict& small) {
   const int64_t weight_bytes = weights * DTypeSize_bytes(request.dtype);
   if (!FitsRowBlocks(request)) {
     return false;
+  }
+  if (LosesDigits(request.precision)) {
+    return weight_bytes <= kNarrowRounded_bytes && request.max_batch >= kFewestRounded;
   }
   if (!small && request.max_batch > kSmallBatch) {
     return weight_bytes <= kMostWeights_bytes && request.layers.front().inputs <= kMostInputs;

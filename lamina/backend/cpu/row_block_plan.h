@@ -32,8 +32,9 @@ struct RowCuts {
   int64_t groups;  // no more than blocks, nor than kMostGroups
 };
 
-/// Vectors of a block, whole tiles of them.
-int64_t MostVectors(std::span<const LayerSpec> layers, int64_t lanes, int64_t element_bytes, int64_t tile_vectors);
+/// Vectors of a block, whole tiles of them. `rounds`: operands are rounded copies.
+int64_t MostVectors(std::span<const LayerSpec> layers, int64_t lanes, int64_t element_bytes, int64_t tile_vectors,
+                    bool rounds);
 
 /// Whether the weights' gradient is summed by rows: vectors then run along the inputs, which are turned for it. Few
 /// weights are not worth that; for many, sums of every lane would leave the first-level cache.

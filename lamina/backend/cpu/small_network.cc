@@ -317,12 +317,22 @@ class SmallNetwork final : public PreparedNetwork {
 
 }  // namespace
 
+Verdict FitsSmallNetwork(const NetworkPlanRequest& request) {
+  if (LosesDigits(request.precision)) {
+    return Verdict::No("steps of few rows are computed as a whole in full precision alone");
+  }
+  if (std::ranges::any_of(request.layers, &LayerSpec::trained_radius)) {
+    return Verdict::No("trained radii are computed layer by layer");
+  }
+  return Verdict::Yes();
+}
+
 Verdict SuitsSmallNetwork(const NetworkPlanRequest& request) {
+  if (Verdict fits = FitsSmallNetwork(request); !fits) {
+    return fits;
+  }
   int64_t parameters = 0;
   for (const LayerSpec& spec : request.layers) {
-    if (spec.trained_radius) {
-      return Verdict::No("trained radii are computed layer by layer");
-    }
     parameters += spec.parameter_count();
   }
   const int64_t bytes = parameters * (1 + request.state_count) * DTypeSize_bytes(request.dtype);

@@ -8,10 +8,13 @@
 
 namespace lamina::cpu {
 
+/// Whether SmallNetwork can compute the network; the reason why not otherwise.
+Verdict FitsSmallNetwork(const NetworkPlanRequest& request);
+
 /// Whether SmallNetwork is the faster way; the reason why not otherwise.
 Verdict SuitsSmallNetwork(const NetworkPlanRequest& request);
 
-/// For any request of f32 or f64 without trained radii, whether it is the faster way or not.
+/// For any request that FitsSmallNetwork(), whether it is the faster way or not.
 std::unique_ptr<PreparedNetwork> MakeSmallNetwork(const NetworkPlanRequest& request, int threads);
 
 }  // namespace lamina::cpu

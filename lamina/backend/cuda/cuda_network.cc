@@ -29,6 +29,9 @@ Verdict Computes(const NetworkPlanRequest& request) {
   if (request.dtype != DType::kF32) {
     return Verdict::No("the GPU computes small networks as a whole in f32 only");
   }
+  if (LosesDigits(request.precision)) {
+    return Verdict::No("the GPU computes operands of lower precision layer by layer");
+  }
   const auto count = static_cast<int64_t>(request.layers.size());
   if (count < 2 || count > kMostNetworkLayers) {
     return Verdict::No(fmt::format("the GPU computes networks of 2 to {} layers as a whole", kMostNetworkLayers));
