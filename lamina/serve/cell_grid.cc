@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
 
@@ -67,6 +68,14 @@ GridCell CellGrid::ReadCell(JsonCursor& json) {
 }
 
 template <class Cell>
+void BasicGrid<Cell>::ReadCells(JsonCursor& json, std::vector<Cell>& to) {
+  if constexpr (std::is_same_v<Cell, double>) {
+    json.ShortNumbers(to);
+  }
+  to.push_back(ReadCell(json));
+}
+
+template <class Cell>
 void BasicGrid<Cell>::AddColumn(std::string_view name) {
   if (columns >= kMostColumns) {
     RefuseGrid(fmt::format("more than {} columns", kMostColumns));
@@ -126,7 +135,7 @@ void BasicGrid<Cell>::ReadRow(JsonCursor& json) {
 template <class Cell>
 void BasicGrid<Cell>::ReadList(JsonCursor& json) {
   const size_t before = cells.size();
-  json.Array([&] { cells.push_back(ReadCell(json)); });
+  json.Array([&] { ReadCells(json, cells); });
   const auto count = static_cast<int64_t>(cells.size() - before);
   if (rows == 0 && columns == 0) {
     columns = count;

@@ -36,6 +36,8 @@ struct BasicGrid {
   static Cell Missing();
   /// One value; a true and a false are texts.
   Cell ReadCell(JsonCursor& json);
+  /// One value, and where this is a grid of numbers, those of a list before it.
+  void ReadCells(JsonCursor& json, std::vector<Cell>& to);
   /// A list of rows: lists (by position), objects (by name; what a row lacks is missing) or, of one column, values.
   void ReadRows(JsonCursor& json);
   /// One row as an object.

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lamina::serve {
 
@@ -30,7 +34,13 @@ class JsonCursor {
   JsonNumber Number();
   /// The same of a number with at most 15 digits and no exponent, as almost all are, read in one go. False:
   /// what stands next is something else, or no JSON; nothing was read then.
-  bool ShortNumber(JsonNumber& number);
+  bool ShortNumber(JsonNumber& number) {
+    const char* const behind = ShortNumberAt(text_.data() + at_, number);
+    at_ = behind == nullptr ? at_ : static_cast<size_t>(behind - text_.data());
+    return behind != nullptr;
+  }
+  /// Appends the short numbers of a list that stand next, up to the last that has a comma right behind it.
+  void ShortNumbers(std::vector<double>& to);
   /// The text without escapes: a view into the JSON, or into `room` where there were some.
   std::string_view String(std::string& room);
   /// Any value.
@@ -74,6 +84,8 @@ class JsonCursor {
     at_ += comma ? 1 : 0;
     return comma;
   }
+  // Where the number ends that begins at `at`; null: no short number.
+  const char* ShortNumberAt(const char* at, JsonNumber& number) const;
   char Next();
   void Expect(char c);
   void Enter(char open);
@@ -89,12 +101,43 @@ class JsonCursor {
   int depth_ = 0;
 };
 
-inline bool JsonCursor::ShortNumber(JsonNumber& number) {
+// Digits from `at` up to `most` go behind those of `digits`. Fewer than eight take no branch for each: how many there
+// are is different in most numbers, which a processor cannot foresee. `end`: of what may be read.
+inline const char* AppendDigits(const char* at, const char* most, const char* end, int64_t& digits) {
+  constexpr int64_t kPowers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+  if constexpr (std::endian::native == std::endian::little) {
+    uint64_t eight = 0;
+    if (end - at >= static_cast<std::ptrdiff_t>(sizeof eight) &&
+        most - at >= static_cast<std::ptrdiff_t>(sizeof eight)) {
+      std::memcpy(&eight, at, sizeof eight);
+      eight ^= 0x3030303030303030;  // digits are 0 to 9 then
+      const uint64_t others = ((eight + 0x7676767676767676) | eight) & 0x8080808080808080;
+      const int count = others == 0 ? 8 : std::countr_zero(others) / 8;
+      if (count == 0) {
+        return at;
+      }
+      if (count < 8) {
+        uint64_t pairs = eight << (64 - 8 * count);  // zeros in front
+        pairs = pairs * 10 + (pairs >> 8);
+        digits =
+            digits * kPowers[count] + static_cast<int64_t>(((pairs & 0x000000FF000000FF) * 0x000F424000000064 +
+                                                            (pairs >> 16 & 0x000000FF000000FF) * 0x0000271000000001) >>
+                                                           32);
+        return at + count;
+      }
+    }
+  }
+  for (; at < most && *at >= '0' && *at <= '9'; ++at) {
+    digits = 10 * digits + (*at - '0');
+  }
+  return at;
+}
+
+inline const char* JsonCursor::ShortNumberAt(const char* at, JsonNumber& number) const {
   constexpr size_t kMostDigits = 15;  // and so below 2^53: the one division rounds as it should
   static constexpr std::array<double, kMostDigits + 1> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   const char* const end = text_.data() + text_.size();
-  const char* at = text_.data() + at_;
   for (; at < end && *at == ' '; ++at) {
   }
   const char* const begin = at;
@@ -103,23 +146,19 @@ inline bool JsonCursor::ShortNumber(JsonNumber& number) {
   const char* const first = at;
   const char* const most = end - first > 17 ? first + 17 : end;  // digits and a point: below 2^63
   int64_t digits = 0;
-  for (; at < most && *at >= '0' && *at <= '9'; ++at) {
-    digits = 10 * digits + (*at - '0');
-  }
+  at = AppendDigits(at, most, end, digits);
   auto count = static_cast<size_t>(at - first);
   if (count == 0 || (count > 1 && *first == '0')) {
-    return false;
+    return nullptr;
   }
   auto value = static_cast<double>(negative ? -digits : digits);
   if (at < end && *at == '.') {
     const char* const point = at;
-    for (++at; at < most && *at >= '0' && *at <= '9'; ++at) {
-      digits = 10 * digits + (*at - '0');
-    }
+    at = AppendDigits(at + 1, most, end, digits);
     const auto behind = static_cast<size_t>(at - point) - 1;
     count += behind;
     if (behind == 0 || count > kMostDigits) {
-      return false;
+      return nullptr;
     }
     value = static_cast<double>(digits) / kPowers[behind];
     value = negative ? -value : value;
@@ -127,11 +166,21 @@ inline bool JsonCursor::ShortNumber(JsonNumber& number) {
     value = -0.0;
   }
   if (count > kMostDigits || (at < end && *at != ',' && *at != ']' && *at != '}')) {
-    return false;
+    return nullptr;
   }
   number = {value, {begin, static_cast<size_t>(at - begin)}};
+  return at;
+}
+
+inline void JsonCursor::ShortNumbers(std::vector<double>& to) {
+  const char* const end = text_.data() + text_.size();
+  const char* at = text_.data() + at_;  // not in memory: the next number waits for it
+  JsonNumber number;
+  for (const char* behind; (behind = ShortNumberAt(at, number)) != nullptr && behind < end && *behind == ',';) {
+    to.push_back(number.value);
+    at = behind + 1;
+  }
   at_ = static_cast<size_t>(at - text_.data());
-  return true;
 }
 
 /// `text` as a string of JSON, in quotes; broken UTF-8 becomes U+FFFD.

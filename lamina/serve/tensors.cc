@@ -78,7 +78,7 @@ void ReadFlat(JsonCursor& json, BasicGrid<Cell>& grid, std::vector<Cell>& cells)
     if (json.Peek() == JsonCursor::Kind::kArray) {
       ReadFlat(json, grid, cells);
     } else {
-      cells.push_back(grid.ReadCell(json));
+      grid.ReadCells(json, cells);
     }
   });
 }
