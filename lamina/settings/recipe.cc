@@ -74,6 +74,7 @@ constexpr RecipeRow kRows[] = {
     {"weight-decay", "", "0", "0"},
     {"schedule", "constant", "coslog4", "coslog4"},
     {"patience", "", "0", "0"},
+    {"epochs", "", "64", "64", &HasKernelsBeside},  // docs/decisions/0078
     {"patience-waves", "0", "1", "1", &EndsByWaves},
     {"monitor", "loss", "accuracy", "loss"},
     {"keep", "auto", "last_best", "last_best"},
@@ -144,8 +145,9 @@ ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> clas
   ResolvedSettings resolved;
   resolved.given_ = settings;
   TrainSettings& whole = resolved.whole_ = settings;
-  whole.recipe = HasKernelsBeside(settings) ? std::string(kTabularRecipe) : RecipeFor(settings, /*images=*/false);
-  const bool plain = !resolved.is_tabular();
+  const std::string recipe =
+      HasKernelsBeside(settings) ? std::string(kTabularRecipe) : RecipeFor(settings, /*images=*/false);
+  const bool plain = recipe == kPlainRecipe;
   for (const RecipeRow& row : kRows) {
     const std::string_view value = plain                        ? row.plain
                                    : classes.value_or(false)    ? row.classes
@@ -157,6 +159,7 @@ ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> clas
       SetSetting(whole, row.setting, value);
     }
   }
+  whole.recipe = recipe;
   if (whole.parametrization == kAutoText) {  // of another rule than the recipe's
     whole.parametrization = ParametrizationNames().front();
   }

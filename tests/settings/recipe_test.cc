@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/run/run_plan.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "tests/caught_error.h"
 
@@ -67,6 +68,21 @@ TEST(Recipe, WavesEndTrainingOnlyWhereNobodySaysHowLong) {
   EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {100, 20, false, 5}).patience_waves, 2);
   EXPECT_EQ(TrainOptionsFrom(Resolve(settings, false), Loss::kMse, {100, 0, false, 5}).patience_waves,
             2);  // the trainer refuses
+}
+
+TEST(Recipe, BesideAKernelMachineEpochsAreFewAndNoWaveEndsThem) {
+  TrainSettings mixed;
+  mixed.recipe = kMixedRecipe;
+  for (const int64_t rows : {100, 8000}) {
+    const TrainOptions options = TrainOptionsFrom(Resolve(mixed, true), Loss::kMse, {rows, 20, true, 5});
+    EXPECT_EQ(options.epochs, 64);
+    EXPECT_EQ(options.patience_waves, 0);
+    EXPECT_EQ(options.keep, Keep::kBestWave);
+    EXPECT_EQ(options.rule.weight_decay, 0);
+  }
+  EXPECT_TRUE(Resolve(mixed, true).is_tabular());
+  mixed.epochs = 7;
+  EXPECT_EQ(TrainOptionsFrom(Resolve(mixed, true), Loss::kMse, {100, 20, true, 5}).epochs, 7);
 }
 
 TEST(Recipe, PlainLeavesTrainingAsItWas) {
