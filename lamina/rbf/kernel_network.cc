@@ -165,14 +165,13 @@ Dataset InTime(const Dataset& train) {
 // By what is computed, not by the clock: a table has the same model everywhere.
 int64_t SearchRows(const KernelNetworkOptions& options) {
   const double cube = options.seconds * kOperationsPerSecond / OperationsOf(1) / kMachinesOfASearch;
-  return std::max(options.search_rows, static_cast<int64_t>(std::cbrt(cube)));
+  return std::max(KernelNetworkOptions::kSearchRows, static_cast<int64_t>(std::cbrt(cube)));
 }
 
 // With all rows: from what some have chosen downhill, as many machines as kOperations are; else that one alone.
-KernelMachine FittedToAll(const PreparedRows& rows, const KernelMachine& chosen, bool refine,
-                          KernelMachineOptions options) {
+KernelMachine FittedToAll(const PreparedRows& rows, const KernelMachine& chosen, KernelMachineOptions options) {
   const int64_t machines = std::min(kMostMachines, static_cast<int64_t>(kOperations / OperationsOf(rows.x.rows())));
-  if (!refine || machines < 2) {
+  if (machines < 2) {
     options.sample_weights = rows.weights;
     return SolveKernelMachine(rows.x.view(), rows.y.view(), chosen, options);
   }
@@ -211,7 +210,7 @@ void RefineWithAll(const KernelNetworkOptions& options, KernelMachineOptions mac
     result.machine = SolveByCentres(rows.x.view(), rows.y.view(), EvenPlaces(rows.x.rows(), result.centres),
                                     result.machine, machine_options);
   } else {
-    result.machine = FittedToAll(rows, result.machine, options.refine, machine_options);
+    result.machine = FittedToAll(rows, result.machine, machine_options);
   }
   result.tried += result.machine.tried;
   if (!result.machine.left_out.empty()) {

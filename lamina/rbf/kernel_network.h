@@ -17,15 +17,11 @@ class Backend;       // backend/backend.h
 class Communicator;  // cluster/communicator.h
 
 struct KernelNetworkOptions {
-  /// Rows that choices are made with unless search_rows says another number, evenly spread; the machine is then solved
-  /// for with all rows.
+  /// Rows that choices are made with, evenly spread; the machine is then solved for with all rows.
   static constexpr int64_t kSearchRows = 700;
   static constexpr int64_t kMostRows = 20'000;
 
   KernelChoices choices;
-  int64_t search_rows = kSearchRows;
-  /// Whether machines of all rows, where they take little time, move what some rows have chosen.
-  bool refine = true;
   /// Targets are 1 for the class of a row, else 0: outputs are probabilities, softmax of the answers by a temperature
   /// that fits answers of rows left out.
   bool classes = false;
@@ -46,7 +42,7 @@ struct KernelNetworkOptions {
   /// are dropped.
   double prune = 0;
   /// For the choices, by the clock: what takes longer is not begun, and more rows take part where there is time. 0: all
-  /// choices of search_rows, some second, and the same model on every machine.
+  /// choices of kSearchRows, some second, and the same model on every machine.
   double seconds = 0;
   std::function<bool()> stop_requested;
   std::function<void(int64_t tried)> progress;

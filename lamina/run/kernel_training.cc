@@ -81,9 +81,6 @@ constexpr Refused kRefusedBeside[] = {
     {"shards", [](const TrainSettings& s) { return s.shards > 0; }, "a kernel machine is solved for in one piece"},
     {"shard-data", [](const TrainSettings& s) { return s.shard_data; }, "a kernel machine needs all rows"}};
 
-// The network answers half, so that more rows and machines of all rows bring nothing but time (docs/decisions/0090).
-constexpr int64_t kSearchRowsBeside = 500;
-
 Matrix RowsOfBoth(const Matrix& a, const Matrix& b) {
   Matrix both(a.rows() + b.rows(), a.cols(), a.dtype());
   ConvertMatrix(a.view(), both.view().Rows(0, a.rows()));
@@ -140,8 +137,6 @@ bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, co
   SolveBy(backend, settings, options);
   options.stop_requested = stop_requested;
   options.leaves = false;  // whose shares go by the row
-  options.search_rows = kSearchRowsBeside;
-  options.refine = false;
   const auto train = [&] {
     const bool both = data.validation.size() > 0 && data.train.sample_weights.empty();
     trained = both ? TrainKernels(settings, RowsOfBoth(data.train, data.validation), options)

@@ -24,9 +24,9 @@ namespace lamina {
 namespace {
 
 // A number or a class that is a smooth function of two columns.
-TrainSettings MixedRun(const TemporaryFolder& folder, bool classes, int rows = 90) {
+TrainSettings MixedRun(const TemporaryFolder& folder, bool classes) {
   std::string text = "a,b,y\n";
-  for (int i = 0; i < rows; ++i) {
+  for (int i = 0; i < 90; ++i) {
     const double a = std::sin(1.7 * i);
     const double b = i % 13 / 6.0 - 1;
     const double y = std::cos(3 * a) + b;
@@ -72,25 +72,6 @@ TEST(MixedRecipe, AnswersHalfByEach) {
       EXPECT_NEAR(both.Row<float>(i)[0], (of_network.Row<float>(i)[0] + of_kernels.Row<float>(i)[0]) / 2, 1e-5);
     }
   }
-}
-
-// It chooses with some of its rows and then learns all of them at once.
-TEST(MixedRecipe, ChoosesByFewerRowsThanAMachineAlone) {
-  const TemporaryFolder folder;
-  TrainSettings settings = MixedRun(folder, /*classes=*/true, /*rows=*/1000);
-  settings.epochs = 1;
-  const Model both = Trained(settings);
-  EXPECT_EQ(both.others[0].layers().back().inputs, 800);
-  EXPECT_EQ(both.training["method"]["search_rows"], 500);
-  settings = MixedRun(folder, /*classes=*/true, /*rows=*/1000);
-  settings.recipe = kAutoText;
-  settings.epochs.reset();
-  settings.method = "rfm";
-  settings.scale = "robust";
-  settings.split = {0.8, 0, 0.2};
-  const Model alone = Trained(settings);
-  EXPECT_EQ(alone.training["method"]["search_rows"], 700);
-  EXPECT_GT(alone.training["method"]["tried"], both.training["method"]["tried"]);
 }
 
 TEST(MixedRecipe, HasTheSameBitsOnAnyNumberOfThreads) {
