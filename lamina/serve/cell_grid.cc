@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/nan.h"
 
 namespace lamina::serve {
 namespace {
@@ -19,6 +20,29 @@ constexpr int64_t kMostColumns = 1 << 20;
 
 }  // namespace
 
+template <>
+GridCell CellGrid::Missing() {
+  return {};
+}
+
+template <>
+double NumberGrid::Missing() {
+  return kNaN;
+}
+
+template <>
+double NumberGrid::ReadCell(JsonCursor& json) {
+  JsonNumber number;
+  if (!json.ShortNumber(number)) {
+    if (json.Peek() != JsonCursor::Kind::kNumber) {
+      throw NotPlain();
+    }
+    number = json.Number();
+  }
+  return number.value;
+}
+
+template <>
 GridCell CellGrid::ReadCell(JsonCursor& json) {
   if (JsonNumber number; json.ShortNumber(number)) {
     return {GridCell::Kind::kNumber, number.value, number.text};
@@ -42,13 +66,14 @@ GridCell CellGrid::ReadCell(JsonCursor& json) {
   }
 }
 
-void CellGrid::AddColumn(std::string_view name) {
+template <class Cell>
+void BasicGrid<Cell>::AddColumn(std::string_view name) {
   if (columns >= kMostColumns) {
     RefuseGrid(fmt::format("more than {} columns", kMostColumns));
   }
   names.emplace_back(name);
   if (rows > 0) {
-    std::vector<GridCell> wider(static_cast<size_t>(rows * (columns + 1)));
+    std::vector<Cell> wider(static_cast<size_t>(rows * (columns + 1)), Missing());
     for (int64_t row = 0; row < rows; ++row) {
       std::copy_n(cells.begin() + row * columns, columns, wider.begin() + row * (columns + 1));
     }
@@ -57,7 +82,8 @@ void CellGrid::AddColumn(std::string_view name) {
   ++columns;
 }
 
-int64_t CellGrid::ColumnOf(std::string_view name, int64_t hint) {
+template <class Cell>
+int64_t BasicGrid<Cell>::ColumnOf(std::string_view name, int64_t hint) {
   if (hint < columns && names[static_cast<size_t>(hint)] == name) {
     return hint;
   }
@@ -69,12 +95,14 @@ int64_t CellGrid::ColumnOf(std::string_view name, int64_t hint) {
   return found - names.begin();
 }
 
-void CellGrid::BeginRow() {
+template <class Cell>
+void BasicGrid<Cell>::BeginRow() {
   ++rows;
-  cells.resize(static_cast<size_t>(rows * columns));
+  cells.resize(static_cast<size_t>(rows * columns), Missing());
 }
 
-void CellGrid::ReadRow(JsonCursor& json) {
+template <class Cell>
+void BasicGrid<Cell>::ReadRow(JsonCursor& json) {
   if (rows > 0 && names.empty()) {
     RefuseGrid(fmt::format("row {} (counted from 0) has names, the rows before it have none", rows));
   }
@@ -95,7 +123,8 @@ void CellGrid::ReadRow(JsonCursor& json) {
   });
 }
 
-void CellGrid::ReadList(JsonCursor& json) {
+template <class Cell>
+void BasicGrid<Cell>::ReadList(JsonCursor& json) {
   const size_t before = cells.size();
   json.Array([&] { cells.push_back(ReadCell(json)); });
   const auto count = static_cast<int64_t>(cells.size() - before);
@@ -108,7 +137,8 @@ void CellGrid::ReadList(JsonCursor& json) {
   ++rows;
 }
 
-void CellGrid::ReadRows(JsonCursor& json) {
+template <class Cell>
+void BasicGrid<Cell>::ReadRows(JsonCursor& json) {
   const bool named = !names.empty() || columns > 0;  // or numbered
   json.Array([&] {
     const JsonCursor::Kind kind = json.Peek();
@@ -130,7 +160,8 @@ void CellGrid::ReadRows(JsonCursor& json) {
   });
 }
 
-void CellGrid::ReadNames(JsonCursor& json) {
+template <class Cell>
+void BasicGrid<Cell>::ReadNames(JsonCursor& json) {
   bool numbers = false;
   json.Array([&] {
     std::string room;
@@ -144,11 +175,12 @@ void CellGrid::ReadNames(JsonCursor& json) {
   }
 }
 
-void CellGrid::ReadColumns(JsonCursor& json) {
-  std::vector<std::vector<GridCell>> read;
+template <class Cell>
+void BasicGrid<Cell>::ReadColumns(JsonCursor& json) {
+  std::vector<std::vector<Cell>> read;
   json.Object([&](std::string_view name) {
     names.emplace_back(name);
-    std::vector<GridCell>& column = read.emplace_back();
+    std::vector<Cell>& column = read.emplace_back();
     if (json.Peek() == JsonCursor::Kind::kArray) {
       json.Array([&] {
         if (json.Peek() == JsonCursor::Kind::kArray) {  // a tensor of rows × 1
@@ -177,7 +209,8 @@ void CellGrid::ReadColumns(JsonCursor& json) {
   }
 }
 
-void CellGrid::Check() const {
+template <class Cell>
+void BasicGrid<Cell>::Check() const {
   if (rows == 0 || columns == 0) {
     RefuseGrid("there are no rows");
   }
@@ -188,5 +221,8 @@ void CellGrid::Check() const {
     }
   }
 }
+
+template struct BasicGrid<GridCell>;
+template struct BasicGrid<double>;
 
 }  // namespace lamina::serve

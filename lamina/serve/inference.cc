@@ -26,7 +26,6 @@ struct AskedOutput {
 
 struct InferenceRequest {
   std::string id;
-  std::vector<Tensor> inputs;
   std::vector<AskedOutput> outputs;  // empty: all
   bool binary = false;               // all of them
 };
@@ -58,7 +57,8 @@ AskedOutput ReadAskedOutput(JsonCursor& json) {
   return output;
 }
 
-InferenceRequest ReadInferenceJson(std::string_view text, CellGrid& grid) {
+template <class Cell>
+InferenceRequest ReadInferenceJson(std::string_view text, BasicGrid<Cell>& grid, std::vector<Tensor<Cell>>& inputs) {
   InferenceRequest request;
   JsonCursor json(text);
   std::string room;
@@ -66,7 +66,7 @@ InferenceRequest ReadInferenceJson(std::string_view text, CellGrid& grid) {
     if (name == "id") {
       request.id = json.String(room);
     } else if (name == "inputs") {
-      json.Array([&] { request.inputs.push_back(ReadTensor(json, grid)); });
+      json.Array([&] { inputs.push_back(ReadTensor(json, grid)); });
     } else if (name == "outputs") {
       json.Array([&] { request.outputs.push_back(ReadAskedOutput(json)); });
     } else if (name == "parameters") {
@@ -273,18 +273,21 @@ void ReadInference(const Request& request, DriftCounts* drift, Job& job) {
     json = request.body.substr(0, static_cast<size_t>(*length));
     binary = request.body.substr(static_cast<size_t>(*length));
   }
-  CellGrid grid;
-  InferenceRequest asked = ReadInferenceJson(json, grid);
-  for (Tensor& tensor : asked.inputs) {
-    ReadBinary(tensor, binary);
-  }
-  if (!binary.empty()) {
-    throw Error(ErrorCode::kBadData, fmt::format("{} bytes behind the JSON belong to no input", binary.size()),
-                {.file = "request"});
-  }
-  FillGrid(*job.model, asked.inputs, grid);
-  asked.outputs = CheckOutputs(*job.model, std::move(asked.outputs), asked.binary);
-  job.rows = job.model->Encode(grid, drift);
+  InferenceRequest asked;
+  job.rows = job.model->EncodeRequest(drift, [&]<class Cell>(BasicGrid<Cell>& grid) {
+    std::vector<Tensor<Cell>> inputs;
+    std::string_view rest = binary;
+    asked = ReadInferenceJson(json, grid, inputs);
+    for (Tensor<Cell>& tensor : inputs) {
+      ReadBinary(tensor, rest);
+    }
+    if (!rest.empty()) {
+      throw Error(ErrorCode::kBadData, fmt::format("{} bytes behind the JSON belong to no input", rest.size()),
+                  {.file = "request"});
+    }
+    FillGrid(*job.model, inputs, grid);
+    asked.outputs = CheckOutputs(*job.model, std::move(asked.outputs), asked.binary);
+  });
   job.write = [id = std::move(asked.id), wanted = std::move(asked.outputs)](const Job& done, const Matrix& outputs) {
     return WriteInference(done, outputs, id, wanted);
   };

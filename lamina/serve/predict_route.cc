@@ -35,7 +35,8 @@ struct PredictOptions {
   bool rows = false;
 };
 
-bool ReadOption(JsonCursor& json, std::string_view name, CellGrid& grid, PredictOptions& options) {
+template <class Grid>
+bool ReadOption(JsonCursor& json, std::string_view name, Grid& grid, PredictOptions& options) {
   if (name == "rows") {
     options.rows = true;
     grid.ReadRows(json);
@@ -54,7 +55,8 @@ bool ReadOption(JsonCursor& json, std::string_view name, CellGrid& grid, Predict
   return true;
 }
 
-PredictOptions ReadJsonRows(const Request& request, CellGrid& grid) {
+template <class Grid>
+PredictOptions ReadJsonRows(const Request& request, Grid& grid) {
   JsonCursor json(request.body);
   PredictOptions options;
   if (json.Peek() == JsonCursor::Kind::kArray) {
@@ -88,9 +90,7 @@ void ReadPredict(const Request& request, DriftCounts* drift, Job& job) {
     job.rows = job.model->EncodeCsv(std::string(request.body), drift);
   } else {
     RequireJson(request);
-    CellGrid grid;
-    options = ReadJsonRows(request, grid);
-    job.rows = job.model->Encode(grid, drift);
+    job.rows = job.model->EncodeRequest(drift, [&](auto& grid) { options = ReadJsonRows(request, grid); });
   }
   options.columns.probabilities |= QueryFlag(request.query, "probabilities");
   options.columns.intervals |= QueryFlag(request.query, "intervals");
@@ -109,7 +109,8 @@ void ReadPredict(const Request& request, DriftCounts* drift, Job& job) {
 
 namespace {
 
-void ReadSplit(JsonCursor& json, CellGrid& grid) {
+template <class Grid>
+void ReadSplit(JsonCursor& json, Grid& grid) {
   bool rows = false;
   json.Object([&](std::string_view name) {
     if (name == "columns" && !rows) {
@@ -126,7 +127,8 @@ void ReadSplit(JsonCursor& json, CellGrid& grid) {
   });
 }
 
-void ReadMlflow(JsonCursor& json, CellGrid& grid) {
+template <class Grid>
+void ReadMlflow(JsonCursor& json, Grid& grid) {
   bool found = false;
   json.Object([&](std::string_view name) {
     const bool list = json.Peek() == JsonCursor::Kind::kArray;
@@ -156,11 +158,11 @@ void ReadInvocations(const Request& request, DriftCounts* drift, Job& job) {
     job.rows = job.model->EncodeCsv(std::string(request.body), drift);
   } else {
     RequireJson(request);
-    CellGrid grid;
-    JsonCursor json(request.body);
-    ReadMlflow(json, grid);
-    json.End();
-    job.rows = job.model->Encode(grid, drift);
+    job.rows = job.model->EncodeRequest(drift, [&](auto& grid) {
+      JsonCursor json(request.body);
+      ReadMlflow(json, grid);
+      json.End();
+    });
   }
   job.write = [](const Job& asked, const Matrix& outputs) {
     Response response{.body = "{\"predictions\":["};

@@ -91,7 +91,7 @@ ServedModel::ServedModel(std::string name, Model model, int64_t version)
 }
 
 // Where each of the model's columns stands in a row; empty: in their order. False where one is not there.
-bool ServedModel::PlacesOf(const CellGrid& grid, std::vector<int64_t>& places) const {
+bool ServedModel::PlacesOf(const NumberGrid& grid, std::vector<int64_t>& places) const {
   if (grid.names.empty()) {
     return grid.columns == std::ssize(columns_);
   }
@@ -114,40 +114,41 @@ bool ServedModel::PlacesOf(const CellGrid& grid, std::vector<int64_t>& places) c
 }
 
 // Rows of plain numbers near those of training, by the quick way; false: there is something to be said, or refused.
-bool ServedModel::EncodePlain(const CellGrid& grid, DriftCounts* drift, EncodedRows& encoded) const {
+bool ServedModel::EncodePlain(const NumberGrid& grid, DriftCounts* drift, EncodedRows& encoded) const {
+  grid.Check();
   std::vector<int64_t> places;
-  if (!encoder_ || !PlacesOf(grid, places)) {
+  if (!PlacesOf(grid, places)) {
     return false;
   }
   const size_t width = columns_.size();
-  std::vector<double> numbers(static_cast<size_t>(grid.rows) * width);
-  for (int64_t row = 0; row < grid.rows; ++row) {
-    const GridCell* cells = &grid.cells[static_cast<size_t>(row * grid.columns)];
-    double* to = &numbers[static_cast<size_t>(row) * width];
-    bool plain = true;
-    for (size_t c = 0; c < width; ++c) {
-      const GridCell& cell = cells[places.empty() ? c : static_cast<size_t>(places[c])];
-      plain &= cell.kind == GridCell::Kind::kNumber && cell.number >= near_[c].low && cell.number <= near_[c].high;
-      to[c] = cell.number;
+  const double* numbers = grid.cells.data();
+  std::vector<double> ordered;
+  if (!places.empty()) {
+    ordered.reserve(static_cast<size_t>(grid.rows) * width);
+    for (int64_t row = 0; row < grid.rows; ++row) {
+      for (const int64_t place : places) {
+        ordered.push_back(grid.cells[static_cast<size_t>(row * grid.columns + place)]);
+      }
     }
-    if (!plain) {
-      return false;
-    }
+    numbers = ordered.data();
   }
   encoded.features = Matrix(grid.rows, model_.network.inputs(), predictor_.dtype());
   for (int64_t row = 0; row < grid.rows; ++row) {
-    const double* from = &numbers[static_cast<size_t>(row) * width];
+    const double* from = numbers + static_cast<size_t>(row) * width;
+    bool near = true;
+    for (size_t c = 0; c < width; ++c) {
+      near &= from[c] >= near_[c].low && from[c] <= near_[c].high;
+    }
     void* to = RowOf(encoded.features, row);
-    const int64_t bad = predictor_.dtype() == DType::kF64 ? encoder_->Encode(from, static_cast<double*>(to))
-                                                          : encoder_->Encode(from, static_cast<float*>(to));
-    if (bad >= 0) {
+    if (!near || (predictor_.dtype() == DType::kF64 ? encoder_->Encode(from, static_cast<double*>(to))
+                                                    : encoder_->Encode(from, static_cast<float*>(to))) >= 0) {
       return false;
     }
     encoded.rows.push_back(row);
   }
   encoded.asked = grid.rows;
   if (drift != nullptr) {
-    drift->CountNumbers(model_.profile, numbers.data(), grid.rows);
+    drift->CountNumbers(model_.profile, numbers, grid.rows);
   }
   return true;
 }
@@ -190,10 +191,6 @@ EncodedRows ServedModel::EncodeTable(Table table, DriftCounts* drift) const {
 
 EncodedRows ServedModel::Encode(const CellGrid& grid, DriftCounts* drift) const {
   grid.Check();
-  EncodedRows encoded;
-  if (EncodePlain(grid, drift, encoded)) {
-    return encoded;
-  }
   ReadOptions options;
   model_.preprocessor.AddTo(options);
   options.parts = 1;

@@ -48,7 +48,26 @@ class ServedModel {
   /// Answers have all the digits of a double; else those of a float.
   bool exact() const { return model_.network.dtype() == DType::kF64; }
 
-  /// Reads cells as those of a file are read. Rows are counted in `drift`. Throws Error in the words of the program.
+  /// `read(grid)` reads the request; of numbers alone first, and once more with their texts where that is not enough.
+  /// Cells are read as those of a file. Rows are counted in `drift`. Throws Error in the words of the program.
+  template <class Read>
+  EncodedRows EncodeRequest(DriftCounts* drift, const Read& read) const {
+    if (takes_numbers()) {
+      try {
+        NumberGrid grid;
+        read(grid);
+        EncodedRows encoded;
+        if (EncodePlain(grid, drift, encoded)) {
+          return encoded;
+        }
+      } catch (const NotPlain&) {
+      }
+    }
+    CellGrid grid;
+    read(grid);
+    return Encode(grid, drift);
+  }
+  /// The same of a grid that was read.
   EncodedRows Encode(const CellGrid& grid, DriftCounts* drift) const;
   /// The same of the text of a CSV file.
   EncodedRows EncodeCsv(std::string text, DriftCounts* drift) const;
@@ -57,8 +76,8 @@ class ServedModel {
   const std::string& Page() const;
 
  private:
-  bool EncodePlain(const CellGrid& grid, DriftCounts* drift, EncodedRows& encoded) const;
-  bool PlacesOf(const CellGrid& grid, std::vector<int64_t>& places) const;
+  bool EncodePlain(const NumberGrid& grid, DriftCounts* drift, EncodedRows& encoded) const;
+  bool PlacesOf(const NumberGrid& grid, std::vector<int64_t>& places) const;
   Table TableOf(const CellGrid& grid) const;
   EncodedRows EncodeTable(Table table, DriftCounts* drift) const;
 

@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "lamina/base/error.h"
@@ -19,11 +19,12 @@ namespace lamina::serve {
 namespace {
 
 constexpr std::string_view kBytes = "BYTES";
-constexpr std::string_view kTypes[] = {"BOOL",  "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
-                                       "INT32", "INT64", "FP16",   "BF16",   "FP32",   "FP64", "BYTES"};
+constexpr std::string_view kBool = "BOOL";
+constexpr std::string_view kTypes[] = {kBool,   "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16",
+                                       "INT32", "INT64", "FP16",   "BF16",   "FP32",   "FP64", kBytes};
 
-[[noreturn]] void RefuseTensor(const Tensor& tensor, const std::string& what) {
-  throw Error(ErrorCode::kBadData, fmt::format("tensor '{}': {}", tensor.name, what), {.file = "request"});
+[[noreturn]] void RefuseTensor(const std::string& name, const std::string& what) {
+  throw Error(ErrorCode::kBadData, fmt::format("tensor '{}': {}", name, what), {.file = "request"});
 }
 
 template <class T>
@@ -33,27 +34,46 @@ T LoadAs(const char* at) {
   return value;
 }
 
-// A number of `type`, little-endian, and how many bytes it takes.
-template <class T>
-std::pair<double, size_t> Loaded(const char* at) {
-  if constexpr (std::is_arithmetic_v<T>) {
-    return {static_cast<double>(LoadAs<T>(at)), sizeof(T)};
+template <class Cell>
+Cell CellOf(double value) {
+  if constexpr (std::is_same_v<Cell, double>) {
+    return value;
   } else {
-    return {static_cast<double>(static_cast<float>(LoadAs<T>(at))), sizeof(T)};
+    return std::isnan(value) ? Cell{} : Cell{GridCell::Kind::kNumber, value, {}};
   }
 }
 
-using Load = std::pair<double, size_t> (*)(const char*);
-Load LoaderOf(std::string_view type) {
-  constexpr Load kLoaders[] = {&Loaded<uint8_t>,  &Loaded<uint8_t>, &Loaded<uint16_t>, &Loaded<uint32_t>,
-                               &Loaded<uint64_t>, &Loaded<int8_t>,  &Loaded<int16_t>,  &Loaded<int32_t>,
-                               &Loaded<int64_t>,  &Loaded<Float16>, &Loaded<BFloat16>, &Loaded<float>,
-                               &Loaded<double>};
+// Numbers of type T, little-endian; returns the size of one.
+template <class T, class Cell>
+size_t LoadAll(std::string_view bytes, std::vector<Cell>& cells) {
+  cells.resize(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const T value = LoadAs<T>(bytes.data() + i * sizeof(T));
+    if constexpr (std::is_arithmetic_v<T>) {
+      cells[i] = CellOf<Cell>(static_cast<double>(value));
+    } else {
+      cells[i] = CellOf<Cell>(static_cast<double>(static_cast<float>(value)));
+    }
+  }
+  return sizeof(T);
+}
+
+template <class Cell>
+using Load = size_t (*)(std::string_view, std::vector<Cell>&);
+
+// Null for texts.
+template <class Cell>
+Load<Cell> LoaderOf(std::string_view type) {
+  constexpr Load<Cell> kLoaders[] = {&LoadAll<uint8_t>,  &LoadAll<uint8_t>, &LoadAll<uint16_t>, &LoadAll<uint32_t>,
+                                     &LoadAll<uint64_t>, &LoadAll<int8_t>,  &LoadAll<int16_t>,  &LoadAll<int32_t>,
+                                     &LoadAll<int64_t>,  &LoadAll<Float16>, &LoadAll<BFloat16>, &LoadAll<float>,
+                                     &LoadAll<double>};
   const auto found = std::ranges::find(kTypes, type);
   return found >= std::ranges::find(kTypes, kBytes) ? nullptr : kLoaders[found - std::begin(kTypes)];
 }
 
-void ReadFlat(JsonCursor& json, CellGrid& grid, std::vector<GridCell>& cells) {
+template <class Cell>
+void ReadFlat(JsonCursor& json, BasicGrid<Cell>& grid, std::vector<Cell>& cells) {
   json.Array([&] {
     if (json.Peek() == JsonCursor::Kind::kArray) {
       ReadFlat(json, grid, cells);
@@ -72,15 +92,15 @@ int64_t WholeNumber(JsonCursor& json) {
   return static_cast<int64_t>(value);
 }
 
-void ReadBinaryTexts(Tensor& tensor, std::string_view bytes) {
+void ReadBinaryTexts(Tensor<GridCell>& tensor, std::string_view bytes) {
   while (!bytes.empty()) {
     if (bytes.size() < sizeof(uint32_t)) {
-      RefuseTensor(tensor, "its bytes end within a length");
+      RefuseTensor(tensor.name, "its bytes end within a length");
     }
     const auto length = static_cast<size_t>(LoadAs<uint32_t>(bytes.data()));
     bytes.remove_prefix(sizeof(uint32_t));
     if (length > bytes.size()) {
-      RefuseTensor(tensor, "its bytes end within a text");
+      RefuseTensor(tensor.name, "its bytes end within a text");
     }
     tensor.cells.push_back({GridCell::Kind::kText, 0, bytes.substr(0, length)});
     bytes.remove_prefix(length);
@@ -88,12 +108,12 @@ void ReadBinaryTexts(Tensor& tensor, std::string_view bytes) {
 }
 
 // What the type promises of the cells; a FP32 tensor of texts is a mistake that would be answered otherwise.
-void CheckType(const Tensor& tensor) {
+void CheckType(const Tensor<GridCell>& tensor) {
   for (const GridCell& cell : tensor.cells) {
     const bool text = cell.kind == GridCell::Kind::kText;
-    const bool truth = text && tensor.datatype == "BOOL" && (cell.text == "true" || cell.text == "false");
+    const bool truth = text && tensor.datatype == kBool && (cell.text == "true" || cell.text == "false");
     if (text && tensor.datatype != kBytes && !truth) {
-      RefuseTensor(tensor, fmt::format("'{}' is no {}", Excerpt(cell.text), tensor.datatype));
+      RefuseTensor(tensor.name, fmt::format("'{}' is no {}", Excerpt(cell.text), tensor.datatype));
     }
   }
 }
@@ -102,7 +122,8 @@ void CheckType(const Tensor& tensor) {
 
 std::span<const std::string_view> TensorTypes() { return kTypes; }
 
-int64_t Tensor::elements() const {
+template <class Cell>
+int64_t Tensor<Cell>::elements() const {
   int64_t count = 1;
   for (const int64_t length : shape) {
     constexpr int64_t kMost = int64_t{1} << 40;
@@ -111,8 +132,9 @@ int64_t Tensor::elements() const {
   return count;
 }
 
-Tensor ReadTensor(JsonCursor& json, CellGrid& grid) {
-  Tensor tensor;
+template <class Cell>
+Tensor<Cell> ReadTensor(JsonCursor& json, BasicGrid<Cell>& grid) {
+  Tensor<Cell> tensor;
   std::string room;
   json.Object([&](std::string_view name) {
     if (name == "name") {
@@ -140,74 +162,82 @@ Tensor ReadTensor(JsonCursor& json, CellGrid& grid) {
     json.Fail("a tensor without a name");
   }
   if (std::ranges::find(kTypes, tensor.datatype) == std::end(kTypes)) {
-    RefuseTensor(tensor,
+    RefuseTensor(tensor.name,
                  fmt::format("its datatype is '{}', not one of {}", Excerpt(tensor.datatype), fmt::join(kTypes, ", ")));
   }
   if (tensor.shape.empty()) {
-    RefuseTensor(tensor, "it has no shape");
+    RefuseTensor(tensor.name, "it has no shape");
   }
   return tensor;
 }
 
-void ReadBinary(Tensor& tensor, std::string_view& bytes) {
+template <class Cell>
+void ReadBinary(Tensor<Cell>& tensor, std::string_view& bytes) {
   if (tensor.binary_bytes < 0) {
     return;
   }
   if (tensor.has_data) {
-    RefuseTensor(tensor, "it has data and binary_data_size");
+    RefuseTensor(tensor.name, "it has data and binary_data_size");
   }
   if (tensor.binary_bytes > std::ssize(bytes)) {
-    RefuseTensor(tensor,
+    RefuseTensor(tensor.name,
                  fmt::format("it wants {} bytes behind the JSON, {} are there", tensor.binary_bytes, bytes.size()));
   }
   const std::string_view own = bytes.substr(0, static_cast<size_t>(tensor.binary_bytes));
   bytes.remove_prefix(own.size());
   tensor.has_data = true;
-  const Load load = LoaderOf(tensor.datatype);
-  if (load == nullptr) {
+  const Load<Cell> load = LoaderOf<Cell>(tensor.datatype);
+  if constexpr (std::is_same_v<Cell, double>) {
+    if (load == nullptr || tensor.datatype == kBool) {
+      throw NotPlain();
+    }
+  } else if (load == nullptr) {
     ReadBinaryTexts(tensor, own);
     return;
   }
-  const bool truth = tensor.datatype == "BOOL";
-  constexpr std::array<char, sizeof(double)> kNothing{};
-  const size_t size = load(kNothing.data()).second;
+  const size_t size = load(own, tensor.cells);
   if (own.size() != static_cast<size_t>(tensor.elements()) * size) {
-    RefuseTensor(tensor, fmt::format("{} bytes are not {} times {}", own.size(), tensor.elements(), size));
+    RefuseTensor(tensor.name, fmt::format("{} bytes are not {} times {}", own.size(), tensor.elements(), size));
   }
-  tensor.cells.reserve(own.size() / size);
-  for (size_t at = 0; at < own.size(); at += size) {
-    const double value = load(own.data() + at).first;
-    tensor.cells.push_back(truth               ? GridCell{GridCell::Kind::kText, 0, value != 0 ? "true" : "false"}
-                           : std::isnan(value) ? GridCell{}
-                                               : GridCell{GridCell::Kind::kNumber, value, {}});
+  if constexpr (std::is_same_v<Cell, GridCell>) {
+    if (tensor.datatype == kBool) {
+      std::ranges::transform(tensor.cells, tensor.cells.begin(), [](const GridCell& cell) {
+        return GridCell{GridCell::Kind::kText, 0, cell.number != 0 ? "true" : "false"};
+      });
+    }
   }
 }
 
 namespace {
 
 // Whether the only tensor holds whole rows.
-bool HoldsRows(const Tensor& tensor, int64_t columns) {
+template <class Cell>
+bool HoldsRows(const Tensor<Cell>& tensor, int64_t columns) {
   const int64_t rows = tensor.shape.size() > 1 ? tensor.shape.front() : 1;
   return rows > 0 && tensor.elements() == rows * columns && (tensor.shape.size() > 1 || columns > 1);
 }
 
 }  // namespace
 
-void FillGrid(const ServedModel& model, std::vector<Tensor>& tensors, CellGrid& grid) {
+template <class Cell>
+void FillGrid(const ServedModel& model, std::vector<Tensor<Cell>>& tensors, BasicGrid<Cell>& grid) {
   if (tensors.empty()) {
     throw Error(ErrorCode::kBadData, "there are no inputs", {.file = "request"});
   }
-  for (const Tensor& tensor : tensors) {
+  for (const Tensor<Cell>& tensor : tensors) {
     if (!tensor.has_data) {
-      RefuseTensor(tensor, "it has no data");
+      RefuseTensor(tensor.name, "it has no data");
     }
     if (std::ssize(tensor.cells) != tensor.elements()) {
-      RefuseTensor(tensor, fmt::format("it has {} elements, and its shape {}", tensor.cells.size(), tensor.elements()));
+      RefuseTensor(tensor.name,
+                   fmt::format("it has {} elements, and its shape {}", tensor.cells.size(), tensor.elements()));
     }
-    CheckType(tensor);
+    if constexpr (std::is_same_v<Cell, GridCell>) {
+      CheckType(tensor);
+    }
   }
   const int64_t columns = std::ssize(model.columns());
-  Tensor& first = tensors.front();
+  Tensor<Cell>& first = tensors.front();
   if (tensors.size() == 1 && HoldsRows(first, columns) && (columns > 1 || first.name != model.columns()[0].name)) {
     grid.columns = columns;
     grid.rows = first.elements() / columns;
@@ -218,12 +248,13 @@ void FillGrid(const ServedModel& model, std::vector<Tensor>& tensors, CellGrid& 
   grid.columns = std::ssize(tensors);
   grid.cells.resize(static_cast<size_t>(std::max<int64_t>(0, grid.rows) * grid.columns));
   for (size_t c = 0; c < tensors.size(); ++c) {
-    const Tensor& tensor = tensors[c];
+    const Tensor<Cell>& tensor = tensors[c];
     const bool column = tensor.shape.size() == 1 || (tensor.shape.size() == 2 && tensor.shape[1] == 1);
     if (!column || tensor.elements() != grid.rows) {
-      RefuseTensor(tensor, fmt::format("its shape is {}: one tensor of rows × {}, or a tensor [rows] or [rows, 1] of "
-                                       "each column by name",
-                                       tensor.shape, columns));
+      RefuseTensor(tensor.name,
+                   fmt::format("its shape is {}: one tensor of rows × {}, or a tensor [rows] or [rows, 1] of "
+                               "each column by name",
+                               tensor.shape, columns));
     }
     grid.names.push_back(tensor.name);
     for (size_t row = 0; row < tensor.cells.size(); ++row) {
@@ -231,5 +262,14 @@ void FillGrid(const ServedModel& model, std::vector<Tensor>& tensors, CellGrid& 
     }
   }
 }
+
+template struct Tensor<GridCell>;
+template struct Tensor<double>;
+template Tensor<GridCell> ReadTensor(JsonCursor&, CellGrid&);
+template Tensor<double> ReadTensor(JsonCursor&, NumberGrid&);
+template void ReadBinary(Tensor<GridCell>&, std::string_view&);
+template void ReadBinary(Tensor<double>&, std::string_view&);
+template void FillGrid(const ServedModel&, std::vector<Tensor<GridCell>>&, CellGrid&);
+template void FillGrid(const ServedModel&, std::vector<Tensor<double>>&, NumberGrid&);
 
 }  // namespace lamina::serve

@@ -12,11 +12,13 @@
 
 namespace lamina::serve {
 
+/// `Cell` as that of the grid which it becomes.
+template <class Cell>
 struct Tensor {
   std::string name;
   std::string datatype;
   std::vector<int64_t> shape;
-  std::vector<GridCell> cells;  // flat
+  std::vector<Cell> cells;  // flat
   bool has_data = false;
   int64_t binary_bytes = -1;  // behind the JSON; below 0: none
 
@@ -24,11 +26,14 @@ struct Tensor {
 };
 
 /// One of "inputs".
-Tensor ReadTensor(JsonCursor& json, CellGrid& grid);
+template <class Cell>
+Tensor<Cell> ReadTensor(JsonCursor& json, BasicGrid<Cell>& grid);
 /// Its cells from the front of `bytes`, which lose them. Throws Error(kBadData) for another size.
-void ReadBinary(Tensor& tensor, std::string_view& bytes);
+template <class Cell>
+void ReadBinary(Tensor<Cell>& tensor, std::string_view& bytes);
 /// The tensors as rows: one of rows × all columns, or one a column by name. Throws Error(kBadData).
-void FillGrid(const ServedModel& model, std::vector<Tensor>& tensors, CellGrid& grid);
+template <class Cell>
+void FillGrid(const ServedModel& model, std::vector<Tensor<Cell>>& tensors, BasicGrid<Cell>& grid);
 
 /// Names of the types that a tensor may have.
 std::span<const std::string_view> TensorTypes();
