@@ -34,8 +34,8 @@ class KernelSystems {
   virtual AnswerSlopes Slopes(const KernelShape& shape, const double* alpha) const = 0;
 };
 
-/// `weights`: of the columns. By options.backend if it makes DeviceKernels. `inverse`: else there is no LeftOut(). All
-/// arguments must outlive it. Throws Error(kResource) where memory is short.
+/// On options.backend where PlaceOfKernels() says so. `inverse`: else there is no LeftOut(). All arguments must outlive
+/// it. Throws Error(kResource) where memory is short.
 std::unique_ptr<KernelSystems> MakeKernelSystems(ConstMatrixView x, ConstMatrixView y,
                                                  const KernelMachineOptions& options, bool inverse);
 

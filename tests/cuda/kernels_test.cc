@@ -188,6 +188,31 @@ TEST(CudaKernels, ASystemThatIsNotPositiveIsSaidToBeNone) {
   }
 }
 
+// Whatever has not begun before somebody waits for it.
+TEST(CudaKernels, WorkThatIsLateGivesTheSameBits) {
+  if (conformance::CudaUnderTest() != conformance::kEmulatedCuda) {
+    GTEST_SKIP() << "a GPU decides by itself";
+  }
+  const Matrix x = AsMatrix(RandomTable(70, 5, 1));
+  const std::vector<double> targets(70, 1.0);
+  const std::vector<double> diagonal(70, 1.5);
+  const std::vector<double> roots(70, 1.0);
+  std::vector<double> wanted;
+  for (unsigned late = 0; late < 8; ++late) {
+    cuda_emulated::SetLateQueues(late);
+    const std::unique_ptr<Backend> backend = Device();
+    cuda_emulated::SetLateQueues(0);
+    const auto kernels = KernelsOf(*backend).MakeKernels({70, 5, 1, 70, true});
+    std::vector<double> found(70 + 70 + 25);
+    kernels->SetRows(x.view(), 1);
+    DeviceSystem system{{1, 0.7, 2.0}, diagonal.data(), targets.data(), 1e-14, found.data(), found.data() + 70};
+    ASSERT_TRUE(kernels->Solve(system));
+    kernels->SlopeProducts({system.shape, found.data(), roots.data()}, found.data() + 140);
+    wanted = wanted.empty() ? found : wanted;
+    EXPECT_EQ(found, wanted) << late;
+  }
+}
+
 Dataset DatasetOf(const Table2& x, const Table2& y) {
   Dataset data;
   data.features = AsMatrix(x);
