@@ -74,7 +74,7 @@ TEST(SlowSynapseLimit, L1IsSlowerThanProducts) {
   double dot = 0;
   double l1 = 0;
   double l2 = 0;
-  for (int run = 0; run < 5; ++run) {
+  for (int run = 0; run < 15; ++run) {
     dot = std::max(dot, MeasureSynapseLimit({Synapse::kDot}, 1));
     l1 = std::max(l1, MeasureSynapseLimit({Synapse::kL1}, 1));
     l2 = std::max(l2, MeasureSynapseLimit({Synapse::kL2Squared}, 1));
