@@ -344,7 +344,7 @@ void ShownTest::TheManualIsThere() {
   trigger(QStringLiteral("Help"), 0);
   auto* text = Find<QTextBrowser>("manual.text");
   QVERIFY2(Notice().isEmpty(), qPrintable(Notice()));
-  QVERIFY(text->toPlainText().contains(QStringLiteral("trains a network on a table or on images")));
+  QVERIFY(text->toPlainText().contains(QStringLiteral("trains a model on a table or on images")));
   QVERIFY(text->isVisible());
   trigger(QStringLiteral("Help"), 2);
   QVERIFY(text->toPlainText().contains(QStringLiteral("Ctrl+Shift+S")));
