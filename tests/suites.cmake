@@ -2,8 +2,8 @@
 # long: they test what only such a build can find, and leave the rest to the builds with "all", which run the same code
 # (docs/decisions/0011-build-time.md). Nothing is left out in another place than this. What is compiled and left out carries
 # the label "slow", as suites called *Slow* do: scripts/test --fast runs neither.
-set(LAMINA_TEST_SUITE all CACHE STRING "Which tests: all, parts (without optional parts), memory (with sanitizers), threads (with ThreadSanitizer) or processor (under an emulator)")
-set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all parts memory threads processor)
+set(LAMINA_TEST_SUITE all CACHE STRING "Which tests: all, memory (with sanitizers), threads (with ThreadSanitizer) or processor (under an emulator)")
+set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all memory threads processor)
 
 set(suite_sources ".*")                # of the test program
 set(suite_left_out "")                 # its tests: a filter of GoogleTest's
@@ -43,10 +43,8 @@ elseif(LAMINA_TEST_SUITE STREQUAL "processor")
   set(suite_sources "^base/(convert|team)_|^conformance/|^data/encode/|^nn/training_steps_|^model/(predictor|row_encoder)_|^run/resume_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
-elseif(LAMINA_TEST_SUITE STREQUAL "parts")
-  set(suite_cuda_emulated FALSE)  # neither parts nor the processor's vectors change it
 elseif(NOT LAMINA_TEST_SUITE STREQUAL "all")
-  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, parts, memory, threads, processor.")
+  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, memory, threads, processor.")
 elseif(LAMINA_SANITIZE)  # all tests with sanitizers, preset tsan for one: without what takes minutes each; MPI libraries leak
   set(suite_left_out Paper2016.* Matrix.* Candidates.* DataFeed.Training* RecordedSteps.ClippedAndSmoothed RecordedSteps.EveryRule
     *SameBitsForEverySlicing* Fsvc/* LibraryExample.TunedPlans ZerosConformance*SCALAR* */ZerosConformance*SCALAR*)
