@@ -148,6 +148,18 @@ int RunBenchLayer(const BenchLayerCommand& command) {
     problems.push_back(Problem::Parse(text));
     width = std::max(width, problems.back().Text().size());
   }
+  LayerBenchmarkOptions options = command.options;
+  const std::string kernel = options.kernel == kEachKernel ? "auto" : options.kernel;
+  const StoredProfile stored =
+      LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads, .kernel = kernel}));
+  PrintWarning(stored.warning);
+  options.plans = stored.profile;
+  std::vector<std::pair<Problem, std::string>> work;  // what is refused is refused before the table begins
+  for (const Problem& problem : problems) {
+    for (const std::string& each : KernelsOf(problem, options)) {
+      work.emplace_back(problem, each);
+    }
+  }
   const bool text = !command.json_output.to_stdout();
   const std::string hardware = QueryHardware().OneLine();
   if (text) {
@@ -157,21 +169,13 @@ int RunBenchLayer(const BenchLayerCommand& command) {
           "ms a call", "(min-max)", "t_syn ns", "synapses/s", "limit %", "verified");
   }
   CatchInterrupts();
-  LayerBenchmarkOptions options = command.options;
-  const std::string kernel = options.kernel == kEachKernel ? "auto" : options.kernel;
-  const StoredProfile stored =
-      LoadStoredProfile(*MakeBackend(options.backend, {.threads = options.threads, .kernel = kernel}));
-  PrintWarning(stored.warning);
-  options.plans = stored.profile;
   LayerRows rows(options, width, text);
-  for (const Problem& problem : problems) {
-    for (const std::string& each : KernelsOf(problem, options)) {
-      if (Interrupted()) {
-        PrintToStderr("lamina: interrupted\n");
-        return kExitInterrupted;
-      }
-      rows.Add(problem, each);
+  for (const auto& [problem, each] : work) {
+    if (Interrupted()) {
+      PrintToStderr("lamina: interrupted\n");
+      return kExitInterrupted;
     }
+    rows.Add(problem, each);
   }
   const bool all_verified = rows.all_verified();
   command.json_output.Write("bench layer", {{"hardware", hardware}, {"results", rows.Take()}});

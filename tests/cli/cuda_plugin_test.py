@@ -100,7 +100,9 @@ class EmulatedTest(CliTest):
         out = self.succeed(*timed, "--backend", "cuda", env=opened(EMULATED)).out
         for kernel in ("large", "large-u1", "large-u2", "medium", "small"):
             self.assertEqual(out.count(f"kernel {kernel} "), 1, kernel)
-        self.assertIn("--backend cuda", self.refuse(*timed, "--backend", "cpu", env=opened(EMULATED)).err)
+        refused = self.refuse(*timed, "--backend", "cpu", env=opened(EMULATED))
+        self.assertIn("--backend cuda", refused.err)
+        self.assertEqual(refused.out, "")
 
     def test_limits_are_measured(self):
         out = self.succeed("bench", "layer", "l1-identity:f32:forward:33x17x9", "--backend", "cuda", "--rounds", "1",
