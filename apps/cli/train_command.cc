@@ -159,6 +159,7 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
     PrintMethodResult(session, result);
   } else {
     PrintEpochs(session, result);
+    PrintKernelChoice(session);
   }
   if (result.test) {
     PrintEvaluation("test", *result.test, /*details=*/false);

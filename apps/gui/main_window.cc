@@ -299,6 +299,9 @@ void MainWindow::ConnectRuns() {
 void MainWindow::ShowOutcome(const TrainOutcome& outcome) {
   QString text = RunText(outcome);
   training_->Log(text);
+  for (const std::string& line : outcome.kernel_choice) {
+    training_->Log(FromText(line));
+  }
   const Evaluation* judged = outcome.Judgement();
   if (judged != nullptr) {
     results_->Show(ResultsTitle(outcome), outcome);

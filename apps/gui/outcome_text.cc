@@ -2,6 +2,7 @@
 #include "outcome_text.h"
 
 #include "lamina/base/text.h"
+#include "lamina/settings/settings.h"
 #include "number_text.h"
 #include "problem.h"
 #include "results_page.h"
@@ -20,6 +21,10 @@ QString TogetherText(const TrainOutcome& outcome) {
 QString RunText(const TrainOutcome& outcome) {
   if (outcome.search) {
     return QObject::tr("%1 of the search answer together").arg(TogetherText(outcome));
+  }
+  if (!LearnsByGradient(outcome.settings)) {
+    return QObject::tr("Trained by method %1 in %2")
+        .arg(FromText(outcome.settings.method), FromText(DurationText(outcome.train_seconds)));
   }
   QString text = outcome.stopped ? QObject::tr("Stopped after %1") : QObject::tr("Trained for %1");
   text = text.arg(CountText(std::ssize(outcome.history.epochs), QObject::tr("epoch"), QObject::tr("epochs"))) +

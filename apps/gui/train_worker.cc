@@ -8,6 +8,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/run/kernel_text.h"
 #include "lamina/settings/effort.h"
 
 namespace lamina::gui {
@@ -174,6 +175,7 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
   outcome->stopped = result.history.stop_reason == "interrupted";
   outcome->history = std::move(result.history);
   outcome->train_seconds = result.train_seconds;
+  outcome->kernel_choice = KernelChoiceLines(*session_);
   outcome->evaluation = std::move(result.test);
   outcome->folds = folds_;
   outcome->fold_count = fold_count_;

@@ -2,13 +2,17 @@
 // same bits (TrainSession::Run).
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lamina/base/error.h"
 #include "lamina/base/timing.h"
 #include "lamina/model/explain.h"
 #include "lamina/platform/thread.h"
+#include "lamina/run/kernel_text.h"
 #include "lamina/run/remarks.h"
 #include "lamina/run/result_json.h"
 #include "lamina/settings/effort.h"
@@ -101,9 +105,11 @@ json RunSlice(const json& request, WebState& state) {
 json EndRun(const json& /*request*/, WebState& state) {
   TrainSession& session = SessionOf(state);
   json judgement = Judgement(session, state.raw, state.result);
+  std::vector<std::string> remarks = KernelChoiceLines(session);
+  std::ranges::move(RemarksOn(session, state.result), std::back_inserter(remarks));
   state.model = session.model();
   return {{"judgement", std::move(judgement)},
-          {"remarks", RemarksOn(session, state.result)},
+          {"remarks", std::move(remarks)},
           {"report", ResultJson(session, state.result, /*history=*/false)},
           {"stop_reason", state.result.history.stop_reason},
           {"best_epoch", state.result.history.best_epoch}};

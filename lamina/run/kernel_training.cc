@@ -105,15 +105,6 @@ void SolveBy(const Backend& backend, const TrainSettings& settings, KernelNetwor
   options.least_device_rows = settings.backend == kAutoText ? kLeastDeviceRows : 0;
 }
 
-std::string SolverText(const nlohmann::json& found) {
-  if (found.contains("solver")) {
-    return "systems solved by " + found["solver"].get<std::string>();
-  }
-  return found.contains("why_processor")
-             ? "systems solved by the processor: " + found["why_processor"].get<std::string>()
-             : "";
-}
-
 std::optional<KernelTraining> TrainKernels(const TrainSettings& settings, const Dataset& train,
                                            KernelNetworkOptions options) {
   options.choices = KernelChoicesFrom(settings);

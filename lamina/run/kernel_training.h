@@ -22,9 +22,6 @@ struct KernelTraining {
 /// Where `settings` let systems be solved: on `backend`, or by threads of this processor.
 void SolveBy(const Backend& backend, const TrainSettings& settings, KernelNetworkOptions& options);
 
-/// "systems solved by cuda: cuSOLVER 12.0.4", of what is found; empty where there is nothing to say.
-std::string SolverText(const nlohmann::json& found);
-
 /// A kernel machine of `train`, with the choices of `settings` in the place of those in `options`. None where it was
 /// stopped between two parts of the work. Throws Error, and Stopped.
 std::optional<KernelTraining> TrainKernels(const TrainSettings& settings, const Dataset& train,

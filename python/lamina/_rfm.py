@@ -72,9 +72,6 @@ class _KernelMachine(_Estimator):
             closed="both",
         ),
         "class_weight": CLASS_WEIGHT,
-        "device": _Estimator._parameters["device"]._replace(
-            text="Where answers are computed; solving is done on the CPU."
-        ),
         "precision": choice(
             *("auto", "f32", "f64"), text='Type of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.'
         ),
@@ -82,7 +79,8 @@ class _KernelMachine(_Estimator):
     _results = {
         "kernel_": Attribute(
             "dict",
-            "distance, power, radius (L), ridge, round; neurons, and growth of the error where some were dropped.",
+            "distance, power, radius (L), ridge, round; neurons, and growth of the error where some were dropped; "
+            "solver of the systems, and why_processor where the device has none.",
         ),
         "left_out_error_": Attribute(
             "float", "Mean square of the errors of rows left out, of standardized targets where those are numbers."
@@ -145,12 +143,13 @@ class _KernelMachine(_Estimator):
             rows.groups,
             rows.times,
             self._most_rows,
+            str(self.device),
         )
         core, found = fitted
         self._network = Network._of(core)
         others = [Network._of(other) for other in found["others"]]
         self._leaves = (others, Network._of(found["gates"])) if others else None
-        said = ("distance", "power", "radius", "ridge", "round", "neurons", "growth")
+        said = ("distance", "power", "radius", "ridge", "round", "neurons", "growth", "solver", "why_processor")
         self.kernel_ = {name: found[name] for name in said}
         self.left_out_error_ = found["left_out_error"]
         self.column_weights_ = np.asarray(found["feature_weights"])

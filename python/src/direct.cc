@@ -16,6 +16,7 @@
 #include "lamina/rbf/kernel_network.h"
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
+#include "lamina/run/kernel_training.h"
 #include "lamina/settings/method.h"
 #include "python/src/bindings.h"
 #include "python/src/interrupts.h"
@@ -126,7 +127,8 @@ Dataset WithLeftOut(const Dataset& train, const nb::object& groups, const nb::ob
 // (network, what was found).
 nb::object FitKernels(const Dataset& train, bool classes, const std::string& neuron, const std::string& feature_weights,
                       int64_t rounds, double ridge, double radius, double seconds, double prune, int threads,
-                      const nb::object& groups, const nb::object& times, int64_t most_rows) {
+                      const nb::object& groups, const nb::object& times, int64_t most_rows,
+                      const std::string& backend_name) {
   TrainSettings settings;
   settings.method = NameOf(Method::kKernelMachine, kMethods);
   settings.neuron = neuron;
@@ -137,7 +139,9 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
   KernelNetworkOptions options;
   options.choices = KernelChoicesFrom(settings);
   options.classes = classes;
-  options.threads = BackendOf("cpu", threads).threads();
+  settings.threads = ThreadsOf(threads);
+  settings.backend = backend_name;
+  SolveBy(BackendOf(backend_name, threads), settings, options);
   options.seconds = seconds;
   options.prune = prune;
   options.most_rows = most_rows > 0 ? most_rows : KernelNetworkOptions::kMostRows;
@@ -153,6 +157,8 @@ nb::object FitKernels(const Dataset& train, bool classes, const std::string& neu
   found["left_out_error"] = machine.error;
   found["neurons"] = fitted.centres;
   found["growth"] = fitted.growth;
+  found["solver"] = fitted.solver.empty() ? "processor" : fitted.solver;
+  found["why_processor"] = fitted.why_processor;
   found["feature_weights"] = WeightsAlongColumns(machine.feature_weights, train.inputs());
   std::vector<PyNetwork> others;
   for (Network& other : fitted.others) {
@@ -184,7 +190,7 @@ void BindDirect(nb::module_& module) {
   module.def("fit_kernels", &FitKernels, nb::arg("train"), nb::arg("classes"), nb::arg("neuron"),
              nb::arg("feature_weights"), nb::arg("rounds"), nb::arg("ridge"), nb::arg("radius"), nb::arg("seconds"),
              nb::arg("prune") = 0.0, nb::arg("threads") = 0, nb::arg("groups") = nb::none(),
-             nb::arg("times") = nb::none(), nb::arg("most_rows") = 0,
+             nb::arg("times") = nb::none(), nb::arg("most_rows") = 0, nb::arg("backend") = "cpu",
              "A kernel machine as a network, and what was chosen (ridge below 0, radius and seconds 0: open).");
 }
 

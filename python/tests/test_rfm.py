@@ -107,6 +107,24 @@ def test_xrfm_with_the_same_settings_gives_the_same_answers(diagonal):
             assert near(model.predict(x[new]).reshape(answers.shape), answers), (name, exponent)
 
 
+def test_the_device_solves_or_says_why_not():
+    x = np.random.default_rng(1).normal(size=(60, 3))
+    here = lamina.RFMRegressor(device="cpu").fit(x, x[:, 0])
+    assert here.kernel_["solver"] == "processor" and here.kernel_["why_processor"] == ""
+    there = lamina.RFMRegressor(device="cuda")
+    if "cuda" not in lamina.backends():
+        with pytest.raises(ValueError, match="cuda"):
+            there.fit(x, x[:, 0])
+        return
+    try:
+        there.fit(x, x[:, 0])
+    except lamina.Error as error:
+        assert "cuda" in str(error), error  # compiled, and without a GPU or its driver
+        return
+    assert there.kernel_["solver"].startswith("cuda") or there.kernel_["why_processor"]
+    np.testing.assert_allclose(there.predict(x), here.predict(x), rtol=1e-6, atol=1e-6)
+
+
 def test_fewer_neurons_answer_nearly_as_well():
     rng = np.random.default_rng(3)
     x = rng.uniform(-1, 1, (900, 2))

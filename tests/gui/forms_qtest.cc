@@ -1,6 +1,7 @@
 // Forms: the wheel scrolls them, the few fields that most people set stand alone, the network shown is the one trained.
 #include <QAbstractSpinBox>
 #include <QGroupBox>
+#include <QPlainTextEdit>
 #include <QRadioButton>
 #include <QScrollBar>
 #include <QWheelEvent>
@@ -176,6 +177,11 @@ void FormsTest::AKernelMachineIsSaid() {
   Type("layer1.neurons", neurons);
   QVERIFY(Settled());
   QCOMPARE(window().document().plan()->method, std::string("rfm"));
+  QVERIFY(Trained());
+  const QString log = Find<QPlainTextEdit>("log")->toPlainText();
+  for (const char* said : {"Trained by method rfm in ", "chosen among ", "each row answered by all others"}) {
+    QVERIFY2(log.contains(QLatin1String(said)), qPrintable(log));
+  }
 }
 
 void FormsTest::APresetIsNamedAsItRuns() {

@@ -1,0 +1,97 @@
+// The choices of a kernel machine as sentences.
+#include "lamina/run/kernel_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "lamina/base/text.h"
+#include "lamina/settings/method.h"
+
+namespace lamina {
+namespace {
+
+std::string ChoiceText(const nlohmann::json& method, int64_t rows) {
+  const int64_t search_rows = method["search_rows"].get<int64_t>();
+  return fmt::format("chosen among {}{}: {} distances, power {:g}, round {} of column weights",
+                     Counted(method["tried"].get<int64_t>(), "machine{s}"),
+                     search_rows < rows ? fmt::format(" on {} of the rows", WithThousands(search_rows)) : "",
+                     method["distance"].get<std::string>(), method["power"].get<double>(), method["round"].get<int>());
+}
+
+// Who answers whom, of rows left out.
+std::string AskedText(const nlohmann::json& method) {
+  if (const int64_t groups = method["groups"].get<int64_t>(); groups > 0) {
+    return fmt::format("each of {} groups answered by all others", WithThousands(groups));
+  }
+  if (const int64_t asked = method["asked_rows"].get<int64_t>(); asked > 0) {
+    return fmt::format("the latest {}, each answered by all earlier ones", Counted(asked, "row{s}"));
+  }
+  const int64_t equal = method["equal_rows"].get<int64_t>();
+  return "each row answered by all others" +
+         (equal > 0 ? fmt::format(", {} equal rows together", WithThousands(equal)) : "");
+}
+
+std::string ErrorText(const nlohmann::json& method) {
+  return method.contains("left_out_accuracy")
+             ? fmt::format("accuracy {:.2f} %", 100 * method["left_out_accuracy"].get<double>())
+             : fmt::format("mean squared error {:.4g} of a scaled target", method["left_out_error"].get<double>());
+}
+
+std::string SolverText(const nlohmann::json& method) {
+  if (method.contains("solver")) {
+    return "systems solved by " + method["solver"].get<std::string>();
+  }
+  return method.contains("why_processor")
+             ? "systems solved by the processor: " + method["why_processor"].get<std::string>()
+             : "";
+}
+
+std::string LeavesText(const nlohmann::json& method) {
+  return method.contains("leaves")
+             ? fmt::format("{} leaves, each with choices of its own; those of the first are told, and errors of all",
+                           WithThousands(method["leaves"].get<int64_t>()))
+             : "";
+}
+
+std::string PrunedText(const nlohmann::json& method) {
+  if (!method.contains("growth")) {
+    return "";
+  }
+  if (method["unpruned"].get<int64_t>() == 0) {
+    return "pruned: no neuron; fewer cost more than --prune allows, or there are too few rows to tell";
+  }
+  return fmt::format(
+      "pruned: {} of {} neurons are left; the mean squared error of rows that had no part in it changes by {:+.2g} %",
+      WithThousands(method["centres"].get<int64_t>()), WithThousands(method["unpruned"].get<int64_t>()),
+      100 * method["growth"].get<double>());
+}
+
+std::string JitterText(const nlohmann::json& method) {
+  return method.contains("jitter") ? fmt::format("the kernel was not positive definite: {:g} was added to the ridge",
+                                                 method["jitter"].get<double>())
+                                   : "";
+}
+
+}  // namespace
+
+std::vector<std::string> KernelChoiceLines(const TrainSession& session) {
+  const nlohmann::json& training = session.model().training;
+  if (!training.contains("method") || !training["method"].contains("left_out_error")) {
+    return {};
+  }
+  const nlohmann::json& method = training["method"];
+  std::vector<std::string> lines = {SolverText(method)};
+  if (!LearnsByGradient(session.settings())) {
+    lines = {ChoiceText(method, session.rows().train),
+             AskedText(method) + ": " + ErrorText(method),
+             SolverText(method),
+             LeavesText(method),
+             PrunedText(method),
+             JitterText(method)};
+  }
+  std::erase(lines, "");
+  return lines;
+}
+
+}  // namespace lamina

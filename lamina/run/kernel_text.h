@@ -1,0 +1,16 @@
+// What a kernel machine chose and by what, in words: the same for program, window and page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lamina/run/session.h"
+
+namespace lamina {
+
+/// One line each: the kernel chosen, the error of rows left out, who solved the systems unless it was this processor
+/// as asked, leaves, neurons pruned, and what had to be added to the ridge. Beside a network (--recipe mixed) only who
+/// solved. Empty for a model without a kernel machine.
+std::vector<std::string> KernelChoiceLines(const TrainSession& session);
+
+}  // namespace lamina
