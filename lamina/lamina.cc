@@ -73,8 +73,8 @@ std::string& NotesText() {
   return text;
 }
 
-// Room for one call with so many rows: on the stack where that is small, else this thread's own for the largest that it
-// has asked for. Few rows together are as quick as many where the weights stay in the cache.
+// Room for one call with so many rows. It is on the stack where that is small, else this thread's own for the largest
+// that it has asked for. Few rows together are as quick as many where the weights stay in the cache.
 class RoomFor {
  public:
   RoomFor(const lamina_model& model, int64_t rows) {

@@ -8,9 +8,9 @@
 
 namespace lamina {
 
-/// One line each: the kernel chosen, the error of rows left out, who solved the systems unless it was this processor
-/// as asked, leaves, neurons pruned, and what had to be added to the ridge. Beside a network (--recipe mixed) only who
-/// solved. Empty for a model without a kernel machine.
+/// One line each: the kernel chosen, the error of rows left out, who solved, leaves, neurons pruned, and what had to be
+/// added to the ridge. Who solved is left out where this processor did as asked. Beside a network (--recipe mixed)
+/// nothing else is told. Empty for a model without a kernel machine.
 std::vector<std::string> KernelChoiceLines(const TrainSession& session);
 
 }  // namespace lamina

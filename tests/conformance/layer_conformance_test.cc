@@ -262,8 +262,8 @@ TEST_P(PanelConformance, AnyThreadsSameBits) {
   });
 }
 
-// Weights beyond half of a second-level cache of 2 MiB, whose next rows are asked for: whole tiles, ragged ones, rows
-// that do not lie behind each other.
+// Weights beyond half of a second-level cache of 2 MiB, whose next rows are asked for. Tiles are whole or ragged, and
+// rows may lie apart.
 TEST_P(PanelConformance, WeightsBeyondTheCache) {
   ForTypes([&]<class T>(T) {
     const int64_t outputs = sizeof(T) == sizeof(float) ? 531 : 267;

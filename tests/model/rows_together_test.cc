@@ -100,8 +100,8 @@ TEST(RowsTogether, HaveThemInNetworksOfEveryKind) {
   }
 }
 
-// A zero that is left out adds nothing to an infinite weight, and one that is read makes it a NaN: whatever the other
-// rows need.
+// A zero that is left out adds nothing to an infinite weight, and one that is read makes it a NaN. What other rows need
+// must not change that.
 TEST(RowsTogether, HaveThemWithInfiniteWeights) {
   for (const float weight : {std::numeric_limits<float>::infinity(), std::nanf("")}) {
     Network network({{100, 80, Synapse::kDot, "identity", true}}, DType::kF32);
