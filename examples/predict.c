@@ -4,9 +4,9 @@
  *     predict iris.model 5.1 3.5 1.4 0.2
  *     predict --text houses.model quiet 81.5 2024-03-01
  *
- * A row is as many numbers as the model has input columns, or with --text as many texts as it has columns: words,
- * dates and amounts as in a CSV file, "" for what is missing. Several rows may follow each other. Prints a line a row,
- * and what is to be known of the answers on standard error. */
+ * A row is as many numbers as the model has input columns. With --text it is as many texts as the model has columns:
+ * words, dates and amounts as in a CSV file, "" for what is missing. Several rows may follow each other. Prints a line
+ * a row, and what is to be known of the answers on standard error. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

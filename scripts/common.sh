@@ -1,6 +1,6 @@
 # Shared by the scripts in this folder: where the repository is, where builds go, how many jobs to use, how to fail.
-# Sourced, never run. LAMINA_BUILD_DIR puts all builds elsewhere (a source folder that cannot be written to),
-# LAMINA_JOBS sets the number of parallel jobs, LAMINA_SKIP_SETUP=1 leaves the system's packages alone.
+# Sourced, never run. LAMINA_BUILD_DIR puts all builds elsewhere (a source folder that cannot be written to).
+# LAMINA_JOBS sets the number of parallel jobs. LAMINA_SKIP_SETUP=1 leaves the system's packages alone.
 # shellcheck shell=bash
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

@@ -31,7 +31,7 @@ write_sbom() { # folder, files that are carried
   scripts/sbom "$version" "$work/sbom" >"$folder/sbom.cdx.json"
 }
 
-# lamina's licence and those of what is compiled in, in one text: of a file that stands for itself.
+# lamina's license and those of what is compiled in, in one text: of a file that stands for itself.
 write_licences() { # name files...
   local name="$1" file package
   shift

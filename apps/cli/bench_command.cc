@@ -152,7 +152,7 @@ nlohmann::json ToJson(const TrainBenchmarkCase& work, const TrainBenchmarkResult
           {"share_of_peak", peak > 0 ? nlohmann::json(result.gflops / peak) : nullptr}};
 }
 
-// What the threads, or the GPU, can do in multiply-adds of the type, GFLOP/s; 0 where it is not known: a GPU has other
+// GFLOP/s of the type in multiply-adds that the threads, or the GPU, can do. 0 where it is not known: a GPU has other
 // units for what is rounded.
 double PeakOf(const TrainBenchmarkCase& work, const TrainBenchmarkResult& result) {
   if (!result.on_device) {

@@ -1,4 +1,4 @@
-// lamina centres: k-means and k-medians of the rows of a .npy file.
+// `lamina centres`: k-means and k-medians of the rows of a .npy file.
 #include <fmt/format.h>
 
 #include <memory>

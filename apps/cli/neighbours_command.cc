@@ -1,4 +1,4 @@
-// lamina neighbours: exact nearest neighbors over .npy files of any size.
+// `lamina neighbours`: exact nearest neighbors over .npy files of any size.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,6 +1,6 @@
-// toml++ 3.3 without two ways in which it ends a program, or worse, for text that is no TOML. Its assertions fail for
-// such texts, but are no checks in release builds; and a table of white space has a hole that it calls unreachable. One
-// source includes this instead of <toml++/toml.h>.
+// toml++ 3.3 without two ways in which text that is no TOML ends a program, or worse. Its assertions are no checks in
+// release builds. A table of white space has a hole that it calls unreachable. One source includes this instead of
+// <toml++/toml.h>.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ struct TomlProblem {
   std::string what;
 };
 
-/// The first byte that no TOML file has there: a control character other than tab and line end, or one beyond ASCII
+/// The first byte that no TOML file has there: a control character (tab and line end aside), or one beyond ASCII
 /// outside strings and comments.
 std::optional<TomlProblem> FindTomlProblem(std::string_view text);
 

@@ -24,11 +24,11 @@ class ProblemLabel : public QLabel {
   void SetProblem(const QString& text);
 };
 
-/// The editor follows from the setting's row: a check box for yes and no; a list for choices
-/// and for a column's name; else a line of text. The line has a menu of the columns where it
-/// names several, and a dialog where it names a file or describes a column. While the setting
-/// has no effect, the editor is out of use, with the reason as its tool tip; a wrong one can
-/// always be put right. A setting that is left to the library shows what the library takes.
+/// The editor follows from the setting's row. Yes and no have a check box; choices and names of columns have
+/// a list. All else is a line of text. A dialog stands beside names of files and descriptions of columns, a
+/// menu beside several columns. A setting without effect has its editor out of use and says why in the tool
+/// tip. A wrong one can always be put right. A setting that is left to the library shows what the library
+/// takes.
 class SettingField : public QWidget {
   Q_OBJECT
  public:

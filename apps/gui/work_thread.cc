@@ -1,5 +1,5 @@
-// Qt says that there is a call; the call itself waits in a queue with a lock that ThreadSanitizer sees, as it does not
-// those of Qt.
+// Qt only says that there is a call. The call itself waits in a queue of our own, whose lock ThreadSanitizer sees; it
+// does not see those of Qt.
 #include "work_thread.h"
 
 #include <utility>

@@ -31,7 +31,7 @@ struct DeviceSystem {
   double* inverse_diagonal = nullptr;  // that of A^-1, written where inverses were asked for
 };
 
-/// A machine's slopes at its own rows: t is the sign (p = 1) or the size (p = 2) of the difference along a column, w =
+/// A machine's slopes at its own rows. t is the sign (p = 1) or the size (p = 2) of the difference along a column. w =
 /// (d / scale)^power kernel(d) / d^p, 0 up to d = 1e-9.
 struct DeviceSlopes {
   KernelShape shape;

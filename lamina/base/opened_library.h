@@ -37,8 +37,8 @@ class OpenedLibrary {
   std::string reason_;
 };
 
-/// Where the plug-in NAME.so may be: beside the program and beside the shared library that has this function, in
-/// ../lib/lamina (installed) and lamina from there, or in a Python package of that name beside lamina's.
+/// Where the plug-in NAME.so may be: beside the program, or beside the shared library that has this function. From
+/// there also in ../lib/lamina (installed), in lamina, or in a Python package of that name beside lamina's.
 std::vector<std::string> PluginPlaces(const std::string& name);
 
 }  // namespace lamina

@@ -1,4 +1,4 @@
-// Nearest neighbors over .npy files that need not fit in memory: what the program's command "neighbours" calls.
+// Nearest neighbors over .npy files that need not fit in memory: what the program's command `neighbours` calls.
 #pragma once
 
 #include <cstdint>

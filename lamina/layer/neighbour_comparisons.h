@@ -1,5 +1,5 @@
-// The ways in which a search for nearest rows gets distances: from a layer, from a backend that compares by itself,
-// from a device that keeps the lists, or from a tree over rows of few columns.
+// A search for nearest rows gets distances from a layer, from a backend that compares by itself, or from a device that
+// keeps the lists. For few columns there is a tree.
 #pragma once
 
 #include <algorithm>

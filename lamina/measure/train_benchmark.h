@@ -32,9 +32,9 @@ struct TrainBenchmarkOptions {
   std::function<bool()> stop_requested;  // true: no further round
 };
 
-/// The parameters after one step of the plain loops in double precision, from the weights and the random batch that
-/// every verification of `work` starts from (its inputs are the first rows of work.inputs, where there are such).
-/// Backend, threads and type of `work` do not matter.
+/// The parameters after one step of the plain loops in double precision. It starts from the weights and the random
+/// batch of every verification of `work` (the first rows of work.inputs, where there are such). Backend, threads and
+/// type of `work` do not matter.
 std::vector<double> TrainReference(const TrainBenchmarkCase& work);
 
 /// Compares one step by the backend and in the type of `work` with that; fills in the first fields of `result`.

@@ -1,5 +1,5 @@
-// A network in whole numbers of 8 bits, as small processors compute it: the same integers here and in the C source
-// (model/c_source), to the bit. docs/decisions/0060-c-source.md tells how.
+// A network in whole numbers of 8 bits, as small processors compute it. The C source (model/c_source) has the same
+// integers, to the bit. docs/decisions/0060-c-source.md tells how.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,10 @@ struct Int8Rounded {
   std::vector<Int8Scales> scales;  // of each layer
 };
 
-/// Measures how large activations become on `features` (rows of encoded inputs, one at least), and inputs on these and
-/// on `bounds` (such rows, or none: what is rare in the first). Throws Error(kUnsupported) naming what cannot be:
-/// members, residual blocks, l2 distances, an output activation other than identity, softmax and sigmoid, more inputs
-/// than sums of 32 bits take.
+/// Measures how large activations become on `features` (rows of encoded inputs, one at least). Inputs are also measured
+/// on `bounds`: such rows, or none, for what is rare in the first. Throws Error(kUnsupported), with the reason:
+/// members, residual blocks, l2 distances, another output activation than identity, softmax and sigmoid, too many
+/// inputs for 32 bits.
 Int8Ranges MeasureForInt8(const Network& network, const Matrix& features, const Matrix& bounds);
 
 /// Rounds weights to 8 bits with a scale a neuron. Throws Error(kUnsupported) as MeasureForInt8().

@@ -21,14 +21,14 @@ namespace lamina {
 
 struct Int8Network;  // model/int8_network.h
 
-/// Newest version of the model file. Files of a newer one are refused by name. 2 has trained radii, which a reader of
-/// version 1 would leave out of the computation, 3 has weights in few bits, 4 answers by the nearest of its rows, 5 has
-/// encodings of columns that came with it, 6 has members, 7 more than one network, 8 residual blocks, 9 gates; files
-/// without them are still written as 1.
+/// Newest version of the model file. Files of a newer one are refused by name; others have the least that they need. 2
+/// has trained radii, which a reader of version 1 would leave out of the computation. 3 has weights in few bits. 4
+/// answers by the nearest of its rows, 5 has encodings of columns that came with it. 6 has members, 7 more than one
+/// network, 8 residual blocks, 9 gates.
 inline constexpr int kModelFormatVersion = 9;
 
-/// How far from an answer of a regression the true value lies: within half_widths[target] (in its units) for this share
-/// of rows that are like those it was measured on.
+/// How far from an answer of a regression the true value lies. It is within half_widths[target] (in its units) for this
+/// share of rows like those of the measurement.
 struct AnswerIntervals {
   double level = 0;
   int64_t rows = 0;  // measured on
@@ -37,8 +37,8 @@ struct AnswerIntervals {
 
 struct Model {
   Network network;
-  /// An ensemble has more networks on the same encoded rows: the answer is the sum of all their answers, each times its
-  /// share (`network` first; together 1). Both empty: `network` answers alone.
+  /// An ensemble has more networks on the same encoded rows. The answer is the sum of all answers, each times its share
+  /// (`network` first; together 1). Both empty: `network` answers alone.
   std::vector<Network> others;
   std::vector<double> shares;
   /// Set: shares go by the row, and `shares` is empty. This network has an output for each of the others, 0 or more, of
@@ -49,9 +49,9 @@ struct Model {
   /// How its file keeps the weights of products, and single answers read them. The network has them as numbers of its
   /// own type again, rounded (RoundWeights in nn/rounded_network.h).
   WeightStorage weights = WeightStorage::kExact;
-  /// k > 0: nearest neighbors. The first of the network's two layers, of identity activation, measures the distances
-  /// to the rows that it keeps (dot: products), the second has their targets as weights (outputs × rows); the answer is
-  /// the mean of the targets of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
+  /// k > 0: nearest neighbors. The first of two layers, of identity activation, gives the distances to the rows kept
+  /// (dot: products). The second has their targets as weights (outputs × rows). The answer is the mean of the targets
+  /// of the k nearest rows, of equally near ones those of lower index (docs/decisions/0018).
   int64_t nearest = 0;
   /// Where set, the network computes in 8-bit integers (WithInt8() of model/c_source/int8_rows.h). No file keeps it,
   /// and single rows of numbers (RowPredictor) do not look at it.
@@ -74,8 +74,8 @@ struct Model {
   int64_t stored_bytes() const;
 };
 
-/// Whether the networks of an ensemble can be added: as many inputs, outputs and shares, one number type, one last
-/// activation, none of nearest neighbors; and whether the shares are together 1.
+/// Whether the networks of an ensemble can be added. They have as many inputs, outputs and shares, one number type, one
+/// last activation, no nearest neighbors; the shares are together 1.
 Verdict CheckEnsemble(const Model& model);
 
 /// The remedy of the errors about an answer that is not a finite number.
@@ -87,11 +87,11 @@ struct ModelExtras {
   std::map<std::string, TensorView> tensors;
 };
 
-/// safetensors: tensors "layer.1.weight" (outputs × inputs), "layer.1.bias", "layer.1.radius", of a network with
-/// members "member_scale" (members × inputs) and in the last layer members × outputs rows; of the second network of an
-/// ensemble "network.2.layer.1.weight" and so on, of its gates "gates.layer.1.weight"; metadata "lamina" holds JSON
-/// with the network, preprocessing, class names and training settings, kinds by name. Weights are written as
-/// Model::weights says, in 8 bits with a tensor "layer.1.weight_scale" (outputs). All or nothing.
+/// A safetensors file. Tensors are "layer.1.weight" (outputs × inputs), "layer.1.bias" and "layer.1.radius". Networks
+/// with members have "member_scale" (members × inputs), and members × outputs rows in the last layer. Those of an
+/// ensemble's second network begin with "network.2.", those of its gates with "gates.". Metadata "lamina" is JSON:
+/// network, preprocessing, class names, training settings, kinds by name. Model::weights says how weights are written;
+/// 8 bits have "layer.1.weight_scale" (outputs). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
 /// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbors; for an ensemble.

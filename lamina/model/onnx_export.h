@@ -7,8 +7,8 @@
 
 namespace lamina {
 
-/// The bytes of an ONNX file (IR 7, opset 13, ai.onnx.ml 2) that computes what Model computes on raw rows, in the type
-/// of the network:
+/// The bytes of an ONNX file (IR 7, opset 13, ai.onnx.ml 2). It computes what Model computes on raw rows, in the
+/// network's type:
 ///  inputs: "input" (rows × columns) where all columns are numbers, in the order of metadata "input_columns"; where
 ///   some are text, "numbers" for the others and a string input (rows × 1) for each text column, by its name. The
 ///   input of a network without preprocessing is "input".

@@ -27,9 +27,9 @@ class PredictorScratch {
 };
 
 /// Rows of numbers as the network takes them. Always computes on the CPU, on the calling thread, by the kernels of
-/// backend cpu: for one row no other backend is faster, and handing it to a second thread costs more than it brings.
-/// Immutable, with parameters of its own. One row reads every weight once and waits for the memory that holds them:
-/// where many inputs are zero, their weights are not read (RowLayer::Forward), and fewer bits are read sooner.
+/// backend cpu. No other is faster for one row, and handing it to a second thread costs more than it brings. Immutable,
+/// with parameters of its own. One row waits for the memory that holds the weights. So those of inputs that are zero
+/// are not read (RowLayer::Forward), and fewer bits are read sooner.
 class Predictor {
  public:
   /// `weights`: those of products; sums and everything else stay in the network's type, f32 where weights are in few

@@ -78,8 +78,8 @@ std::string NeuronText(const LayerSpec& layer);
 /// How sums may be computed. kFast allows an l1 synapse of floats as 2 sum of max(x, w) - sum of x - sum of w. On a GPU
 /// it allows an l2 synapse as |x|^2 + |w|^2 - 2 x w, at the speed of a matrix product. Errors then grow with x and w
 /// instead of x - w (bounds: docs/library.md), and an infinite one gives NaN. It also rounds operands of f32 dot
-/// layers: on a GPU to TF32 (10 bits of mantissa), on AMX tiles to two bf16 each (16 bits). All else is computed
-/// exactly. kBFloat16, for f32 dot layers: operands are rounded to bf16 (8 bits of mantissa); sums, results and
+/// layers. A GPU has TF32 (10 bits of mantissa); AMX tiles have two bf16 each (16 bits). All else is computed exactly.
+/// kBFloat16, for f32 dot layers: operands are rounded to bf16 (8 bits of mantissa); sums, results and
 /// parameters stay f32. kBFloat16x3, for the same layers, is as good as kExact for finite numbers. On AMX tiles an
 /// operand is three bf16 (24 bits), and the six largest of their products are summed. Parts and results below the least
 /// normal number count as 0; an infinity gives NaN. Elsewhere kBFloat16x3 is computed exactly. With it and with kFast,

@@ -47,13 +47,13 @@ struct TerminalSize {
   int rows = 0;
 };
 TerminalSize SizeOfTerminal(int descriptor) noexcept;
-/// Whether a terminal there shows colours; asks it to.
+/// Whether a terminal there shows colors; asks it to.
 bool ShowsColours(int descriptor) noexcept;
 /// A closed standard stream must not become the descriptor of a file that is opened later: what is printed would land
 /// in it. Opened for reading, so that writing still fails. All are streams of bytes, and of UTF-8.
 void PrepareStandardStreams() noexcept;
-/// Where a pipe is full because nobody reads it, the write that waits for a reader is begun again when a signal's
-/// handler returns: into nothing from now on. For handlers.
+/// For handlers of signals. A write that waits because nobody reads a full pipe is begun again when the handler
+/// returns: into nothing from now on.
 void LeaveFullPipe(int descriptor) noexcept;
 
 /// Calls where somebody asks for an end: SIGINT, SIGTERM, SIGXCPU (the time of `ulimit -t` is over) and SIGHUP (the

@@ -22,9 +22,9 @@ enum class ClusterKind { kMeans, kMedians };
 inline constexpr Named<ClusterKind> kClusterKinds[] = {{"k-means", ClusterKind::kMeans},
                                                        {"k-medians", ClusterKind::kMedians}};
 
-/// Where centers start. kPlusPlus draws one after the other, with a chance in proportion to the distance from those
-/// before (k-means++, Arthur and Vassilvitskii 2007; k-medians use their own distance). It draws among at most 32 rows
-/// a center and 1,024 more. kRows takes any rows, all different.
+/// Where centers start. kPlusPlus draws one after the other, in proportion to the distance from those before
+/// (k-means++, Arthur and Vassilvitskii 2007). k-medians use their own distance. It draws among at most 32 rows a
+/// center and 1,024 more. kRows takes any rows, all different.
 enum class ClusterStart { kPlusPlus, kRows };
 inline constexpr Named<ClusterStart> kClusterStarts[] = {{"plusplus", ClusterStart::kPlusPlus},
                                                          {"rows", ClusterStart::kRows}};
@@ -52,9 +52,9 @@ struct Clusters {
 
 /// Rows in f32 or f64, which need not be in memory. NearestRows() finds the nearest centers; of equally near ones, the
 /// lower index wins. A center without rows takes the row that is farthest from its own. With a batch, a center moves
-/// toward the mean or median of its rows in it, by their share in all its rows so far (Sculley 2010). The same bits for
-/// every number of threads and ranks. Throws Error(kInvalidArgument) for integers, for more centers than rows and for
-/// more ranks than shards, and as NearestRows(). Collective.
+/// toward the mean or median of its rows in it, by their share in all so far (Sculley 2010). The same bits for every
+/// number of threads and ranks. Throws Error(kInvalidArgument) for integers, for more centers than rows and for more
+/// ranks than shards, and as NearestRows(). Collective.
 Clusters FindClusters(RowSource& rows, const ClusterOptions& options, const Backend& backend);
 
 // What they are made of.

@@ -33,9 +33,9 @@ inline constexpr Named<HiddenWeights> kHiddenWeights[] = {{"uniform", HiddenWeig
 /// all sizes; the bias of dot neurons, where they have one, is drawn like their weights.
 Network DrawElm(const LayerSpec& hidden, int64_t outputs, HiddenWeights weights, ConstMatrixView rows, uint64_t seed);
 
-/// Sums over rows from which the output weights follow: H'H and H'T of the hidden activations H and the targets T. They
-/// are f64, from blocks of rows: rows need not be in memory at once, and later rows are added like the first
-/// (sequential ELM). Takes 8 bytes for every pair of hidden neurons.
+/// Sums over rows from which the output weights follow: H'H and H'T of the hidden activations H and the targets T, in
+/// f64. Rows come in blocks and need not be in memory at once. Later rows are added like the first (sequential ELM).
+/// Takes 8 bytes for every pair of hidden neurons.
 class ElmSums {
  public:
   /// The hidden layer is that of `network`, which and `backend` must outlive it. `precision`: of the products of H.

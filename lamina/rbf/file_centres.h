@@ -1,4 +1,4 @@
-// Centers of the rows of a .npy file: what the program's command "centres" calls.
+// Centers of the rows of a .npy file: what the program's command `centres` calls.
 #pragma once
 
 #include <cstdint>

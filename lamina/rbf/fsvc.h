@@ -30,10 +30,10 @@ struct FsvcResult {
 };
 
 /// The network SYNAPSE-ACTIVATION:centers,dot-identity-nobias:classes for rows with a label from 0 to classes - 1. Each
-/// center votes for its class. With a learning rate, every epoch takes the rows in their order and moves the output
-/// weights W by rate (t - W y) y'; t is 1 for the class of the row, else 0. The largest number of an answer is its
-/// class; of equal ones, the lower class. Throws Error(kInvalidArgument): options as FindCentres(), a class without a
-/// row, a row without a class, and every row a center (with the radius to try).
+/// center votes for its class. With a learning rate, every epoch takes the rows in order and moves the output weights W
+/// by rate (t - W y) y'. t is 1 for the class of the row, else 0. The largest number of an answer is its class; of
+/// equal ones, the lower class. Throws Error(kInvalidArgument): options as FindCentres(), a class without a row, a row
+/// without a class, and every row a center (with the radius to try).
 FsvcResult TrainFsvc(const Dataset& train, int64_t classes, const FsvcOptions& options, const Backend& backend);
 
 /// The first class that no neuron of the hidden layer answers for, so that it is never the answer; -1: each has one.

@@ -277,7 +277,7 @@ void Say(const KernelPlace& place, KernelNetwork& result) {
   result.why_processor = place.why;
 }
 
-// `result.machine`: of `rows`, result.centres of them neurons. To a network, or not complete.
+// `result.machine`: of `rows`, `result.centres` of them neurons. To a network, or not complete.
 void Finish(const KernelNetworkOptions& options, DType dtype, PreparedRows rows, KernelNetwork& result) {
   std::vector<int64_t> centres = EvenPlaces(rows.x.rows(), std::min(result.centres, rows.x.rows()));
   if (result.machine.complete && options.prune > 0) {

@@ -22,8 +22,8 @@ struct KernelNetworkOptions {
   static constexpr int64_t kMostRows = 20'000;
 
   KernelChoices choices;
-  /// Targets are 1 for the class of a row, else 0: outputs are probabilities, softmax of the answers by a temperature
-  /// that fits answers of rows left out.
+  /// Targets are 1 for the class of a row, else 0. Outputs are probabilities: softmax by a temperature that fits the
+  /// answers to rows left out.
   bool classes = false;
   int threads = 1;
   /// In whose memory systems of so many rows and more are solved, if it can (KernelMachineOptions::backend).
@@ -68,9 +68,9 @@ struct KernelNetwork {
   double left_out_correct = 0;  // of classes: the share of rows that all others answer rightly
 };
 
-/// Rows of weight 0 are left out. Where errors are looked at, rows are left out by train.groups, or answered by earlier
-/// ones of train.times, which then are the centres' order; else equal rows are left out together. Throws
-/// Error(kInvalidArgument) where all rows are of one group or time, and as FitKernelMachine().
+/// Rows of weight 0 are left out. Where errors are looked at, earlier rows of train.times answer, and the centers have
+/// that order. Else rows are left out by train.groups, or together with equal rows. Throws Error(kInvalidArgument)
+/// where all rows are of one group or time, and as FitKernelMachine().
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options);
 
 /// What FitKernelNetwork() takes for so many rows, where that is worth a sentence, to be said before: "30,000 rows:

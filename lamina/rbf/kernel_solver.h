@@ -57,8 +57,8 @@ class KernelSolver {
   /// The errors (target less answer) of rows that are left out together, each answered by what all others teach:
   /// (A^-1 of these rows)^-1 alpha. members × outputs to `errors`.
   void LeftOut(std::span<const int64_t> members, double* errors) const;
-  /// The errors of row i, answered by what rows before `begin` teach (begin <= i): the sum of L_ij z_j from `begin` to
-  /// i, with z = L^-1 Y. There are `outputs` errors; the inverse is not needed.
+  /// The errors of row i, answered by what rows before `begin` teach (begin <= i), without the inverse: `outputs` sums
+  /// of L_ij z_j from `begin` to i, with z = L^-1 Y.
   void ByEarlier(int64_t i, int64_t begin, double* errors) const;
 
  private:

@@ -40,8 +40,8 @@ struct LeafTree {
 /// Throws Stopped.
 LeafTree GrowLeaves(const Dataset& train, const LeafOptions& options);
 
-/// columns-2 splits-leaves, of relu: an output is 1 where the row is on the leaf's side of all of its splits, and less
-/// by how far it is beyond each of them, in widths; down to 0.
+/// columns-2 splits-leaves, of relu. An output is 1 where the row is on the leaf's side of all its splits. It falls,
+/// down to 0, by how far the row is beyond each, in widths.
 Network GatesOf(const LeafTree& tree, int64_t columns, DType dtype);
 
 }  // namespace lamina

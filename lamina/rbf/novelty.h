@@ -38,9 +38,9 @@ struct NoveltyResult {
 /// One pass over the rows in their order; the first is a center. Row i becomes one where the sum of
 /// activation(distance(row i, center)) over the centers so far is below `overlap` (Dogaru 2007). Blocks of rows meet
 /// the centers so far in one layer, and one another only as far as they may still become centers. Every activation is
-/// rounded to a multiple of 2^-40, in f32 far below its own rounding. Sums are so exact, and the result does not depend
-/// on their order: it is that of the loop over single rows, for every number of threads. Throws Error(kInvalidArgument)
-/// for another activation or overlap, Error(kUnsupported) with the backend's reason.
+/// rounded to a multiple of 2^-40, in f32 far below its own rounding. So sums are exact in any order, and the result is
+/// that of the loop over single rows, for every number of threads. Throws Error(kInvalidArgument) for another
+/// activation or overlap, Error(kUnsupported) with the backend's reason.
 NoveltyResult FindCentres(ConstMatrixView rows, const NoveltyOptions& options, const Backend& backend);
 
 }  // namespace lamina

@@ -47,8 +47,8 @@ bool EndsAnywhere(const TrainSettings& whole) {
          whole.schedule == ScheduleKindName(ScheduleKind::kStep);
 }
 
-// All rows train. As many epochs as the folds' best ones on average, where the schedule does not depend on how many
-// follow; else all of them, since the last steps of a schedule are its best.
+// All rows train. Epochs are as many as the folds' best ones on average, where the schedule does not depend on how many
+// follow. Else they are all, since the last steps of a schedule are its best.
 TrainSettings SettingsOfAll(const TrainSettings& settings, const RawData& raw, std::span<const FoldResult> folds) {
   TrainSettings all = settings;
   all.folds = all.fold = 0;

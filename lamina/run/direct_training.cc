@@ -63,8 +63,8 @@ class DirectTraining {
   }
 
  private:
-  // None where it was stopped: between parts of the work by itself, within one at a stop point (of ranks, which must
-  // agree, only between them).
+  // None where it was stopped: between parts of the work, or within one at a stop point. Ranks must agree, so they stop
+  // only between parts.
   std::optional<Network> TrainedOrStopped(const Model& model) {
     if (ranks_ != nullptr || !callbacks_.stop_requested) {
       return Trained(model);

@@ -30,8 +30,8 @@ std::string SolverText(const nlohmann::json& found);
 std::optional<KernelTraining> TrainKernels(const TrainSettings& settings, const Dataset& train,
                                            KernelNetworkOptions options);
 
-/// The kernel machine of --recipe mixed, of the training and the validation rows together, which it leaves out itself;
-/// where rows have weights, of the training rows. With other recipes nothing. False where it was stopped. Throws Error.
+/// The kernel machine of --recipe mixed; other recipes have none. It trains on training and validation rows together
+/// and leaves rows out itself; where rows have weights, on the training rows. False where it was stopped. Throws Error.
 bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, const Backend& backend,
                         const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained);
 

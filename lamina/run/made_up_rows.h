@@ -15,8 +15,8 @@ struct MadeUpOptions {
   uint64_t seed = 1;
 };
 
-/// Each is a row of `features` (encoded by `inputs`) some of whose columns are those of another row near it: every
-/// value of a column is one that the data have, whole categories together. The same seed gives the same rows.
+/// Each is a row of `features` (encoded by `inputs`) with some columns, whole categories together, of another row near
+/// it. Every value of a column is thus one that the data have. The same seed gives the same rows.
 Matrix MakeUpRows(const Matrix& features, const InputEncoder& inputs, const MadeUpOptions& options);
 
 }  // namespace lamina

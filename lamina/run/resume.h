@@ -16,8 +16,8 @@ struct ResumedSettings {
 };
 
 /// `stored`, the settings in the file `checkpoint`, without those that decide where files are written
-/// (Setting::DecidesWriting). The checkpoint's name says the rest. The model of NAME.checkpoint is NAME where the
-/// settings have a model of that file name; a --checkpoint of the same file name is this file.
+/// (Setting::DecidesWriting). The checkpoint's name says the rest. NAME.checkpoint goes with the model NAME where the
+/// settings have a model of that file name. A --checkpoint of its file name is this file.
 ResumedSettings ResumedFrom(const TrainSettings& stored, const std::string& checkpoint);
 
 /// The settings stored in a checkpoint whose network may use `custom` activations. Throws Error(kNotFound | kIo |

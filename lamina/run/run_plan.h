@@ -39,8 +39,8 @@ DataSources SourcesFrom(const TrainSettings& settings);
 RawData ReadRawData(const DataSources& sources);
 inline RawData ReadRawData(const TrainSettings& settings) { return ReadRawData(SourcesFrom(settings)); }
 
-/// What decides how raw rows are split and encoded, whatever the network and its loss: of one RawData, equal ones give
-/// the same inputs, classes and weights.
+/// What decides how raw rows are split and encoded, whatever the network and its loss. Equal ones give the same inputs,
+/// classes and weights of one RawData.
 struct DataOptions {
   int64_t samples = 0;  // rows used; 0: all
   bool random_samples = false;

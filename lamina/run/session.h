@@ -143,8 +143,8 @@ class TrainSession {
 /// Throws Error(kInvalidArgument) where --memory is given and the data are no encoded ones: before they are read.
 void RequireEncodedForMemory(const TrainSettings& settings);
 
-/// Throws Error(kInvalidArgument) where a file of the settings cannot be written, or would replace a model of something
-/// else or, as a checkpoint, what is none.
+/// Throws Error(kInvalidArgument) where a file of the settings cannot be written. So it does where one would replace a
+/// model of other data, or a file that is no checkpoint.
 void CheckTrainOutputs(const TrainSettings& settings, std::span<const Activation> custom = {});
 
 }  // namespace lamina

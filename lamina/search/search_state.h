@@ -27,12 +27,12 @@ struct StoredSearch {
   std::vector<Trial> trials;  // their numbers and results; `values` and `epochs` are the search's
 };
 
-/// The folder holds search.json: the definition, and at the end every trial's history.
-/// trial-N.stage-K.json is for every trial that finished a stage; stage-K.json tells all trials and
-/// which were stopped after it. Trials that may go on have a checkpoint; an ensemble has
-/// network-N.safetensors. Each is written whole or not at all, records once, the checkpoint before its
-/// record. Processes may die at any moment: the search goes on to the same result, and all that share
-/// the folder see the same trials after a stage. Without a folder everything is in memory. Thread-safe.
+/// The folder holds search.json: the definition, and at the end every trial's history. trial-N.stage-K.json is for
+/// every trial that finished a stage; stage-K.json tells all trials and which were stopped after it. Trials that
+/// may go on have a checkpoint; an ensemble has network-N.safetensors. Each is written whole or not at all,
+/// records once, the checkpoint before its record. Processes may die at any moment. The search goes on to the same
+/// result, and all in the folder see the same trials after a stage. Without a folder everything is in memory.
+/// Thread-safe.
 class SearchState {
  public:
   /// Makes the folder, or reads what is in it. `lease_seconds`: SharedFolder::Options. Throws Error(kInvalidArgument)

@@ -1,6 +1,6 @@
 // Claims, heartbeats and files that are written once. A claim is PART.claim-1; whoever holds the lock of its file may
-// replace or remove it. Where files have no locks the next one is PART.claim-2, so that a takeover, too, is the
-// creation of a file that only one can create.
+// replace or remove it. Where files have no locks the next one is PART.claim-2: a takeover, too, creates a file that
+// only one can create.
 #include "lamina/search/shared_folder.h"
 
 #include <fmt/format.h>
@@ -159,8 +159,8 @@ std::optional<std::string> SharedFolder::Read(const std::string& name) const {
   }
 }
 
-// The name comes after the lock and the text: a worker that is killed before leaves a part, no heartbeat without words
-// that others would have to wait a lease for.
+// The name comes after the lock and the text. A worker that is killed before leaves a part, not a heartbeat without
+// words that others would have to wait a lease for.
 void SharedFolder::BeginBeating() {
   if (heartbeat_ >= 0 && Exists(PathOf(worker_))) {
     return;

@@ -185,8 +185,8 @@ inline void JsonCursor::ShortNumbers(std::vector<double>& to) {
 
 /// `text` as a string of JSON, in quotes; broken UTF-8 becomes U+FFFD.
 void AppendJsonString(std::string& to, std::string_view text);
-/// A number of an answer: nine digits of one that was computed in f32, as the program writes it, else all; null for
-/// what is none.
+/// A number of an answer: nine digits of one that was computed in f32, as the program writes it, else all digits. null
+/// for what is none.
 void AppendJsonNumber(std::string& to, double value, bool exact);
 
 }  // namespace lamina::serve

@@ -21,9 +21,9 @@ enum class NumberEmbedding { kNone, kPbld };
 std::vector<std::string> NumberEmbeddingNames();
 
 /// The embedding that settings ask for, for an encoder's inputs. The first layer is of sines. They are waves of a
-/// number; a category gets as many sines of its weights as it becomes numbers. A layer has one activation, so what is
-/// passed on goes through a sine, too: a quarter of a wave from 0 to the input's largest value. That is 0 and 1 for
-/// categories. The second layer, where there are numbers, mixes the waves of each.
+/// number; a category gets as many sines of its weights as it becomes numbers. A layer has one activation, so inputs
+/// that are passed on go through a sine, too. It is a quarter of a wave from 0 to the largest value, which is 0 and 1
+/// for categories. The second layer, where there are numbers, mixes the waves of each.
 class InputEmbedding {
  public:
   /// Empty where the settings ask for none, or no input is of such a kind. Throws Error for an unknown name.

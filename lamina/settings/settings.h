@@ -182,8 +182,8 @@ struct TrainSettings {
 template <>
 std::span<const Setting<TrainSettings>> SettingRows();
 
-// The groups of their rows: what is read and how it is encoded; the network; another method than backpropagation; how
-// that trains; how good it is; where, and into which files.
+// The groups of their rows: data and their encoding, network, methods other than backpropagation, how that trains, how
+// good it is, machine and files.
 inline constexpr std::string_view kDataGroup = "Data";
 inline constexpr std::string_view kNetworkGroup = "Network";
 inline constexpr std::string_view kMethodGroup = "Method";

@@ -27,8 +27,8 @@ class MatrixPeers {
   /// Starts `script` by `python` once for each library. threads: of the libraries.
   MatrixPeers(const std::string& python, const std::string& script, int threads, std::function<bool()> stop_requested);
 
-  /// What a library has to compute: one pass of one layer in f32 (nobody races other types); a network's training step,
-  /// by seconds for 60,000 rows; or one row through a network on one thread.
+  /// What a library computes: a pass of a layer in f32 (nobody races other types), a training step, or one row on one
+  /// thread. Steps take seconds for 60,000 rows.
   static std::string Layer(const Problem& problem);
   static std::string Training(const std::vector<int64_t>& net, int64_t batch);
   static std::string Row(const std::vector<int64_t>& net);

@@ -10,7 +10,7 @@
 
 namespace lamina {
 
-/// Rounding counts as if it were not there: a gradient is that of the network in numbers, at the rounded inputs and
+/// Rounding counts as if it were not there. A gradient is that of the network in numbers, at the rounded inputs and
 /// weights and at the sums that they give. Where a number was cut to the bounds of 8 bits it is 0. One caller at a
 /// time.
 class Int8Gradients {

@@ -17,10 +17,10 @@
 
 namespace lamina {
 
-/// Which weights remain at the end. kAuto: those of the best epoch where validation rows say which that is, else the
-/// last ones; kLastBest: the same, and of equally good epochs the last one. kBestWave: as kLastBest, of the epochs at
-/// whose end a wave of the schedule ends and its rate is 0 (before the first such, and for schedules without waves, of
-/// all): the validation rows tell few networks apart then, and none that a high rate has just moved.
+/// Which weights remain at the end. kAuto: those of the best epoch where there are validation rows, else the last ones.
+/// kLastBest: the same, and of equally good epochs the last one. kBestWave: as kLastBest, among epochs where a wave of
+/// the schedule ends, at rate 0, as validation rows tell few networks apart. Before the first such epoch, and without
+/// waves, all epochs count.
 enum class Keep { kAuto, kBest, kLast, kLastBest, kBestWave };
 
 std::string_view KeepName(Keep keep);

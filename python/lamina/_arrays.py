@@ -98,8 +98,8 @@ def _bfloat16() -> Any:
 def as_matrix(a: Any, name: str) -> tuple[Array, str]:
     """``a`` as a 2-d array with dense rows, and the library's name of its type.
 
-    No copy is made of arrays whose rows are dense (slices of rows, read-only ones and mapped files, too); others,
-    as those in Fortran order, are copied once.
+    Arrays whose rows are dense are not copied (slices of rows, read-only ones and mapped files, too). Others, as those
+    in Fortran order, are copied once.
     """
     array = as_array(a, name)
     if array.ndim != 2:

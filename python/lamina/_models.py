@@ -241,8 +241,8 @@ class Model:
 
         Notes
         -----
-        What the program tells beside its answers goes to the logger "lamina": values that training did not see, odd
-        cells and rows without an answer as warnings, what was filled in as information.
+        What the program tells beside its answers goes to the logger "lamina". Warnings are values that training did not
+        see, odd cells and rows without an answer. What was filled in is information.
         """
         outputs: Array = self._answers(table, backend, threads, missing, unseen, by_position, reading)["outputs"]
         return outputs

@@ -84,9 +84,9 @@ class TrainResult:
         What ``lamina train --json`` writes of the run, but for the history: network, backend, rows, decisions, remarks,
         times, settings, test.
     notes : list of str
-        What was decided without being asked for, in the program's words: the task, columns left out, how many values
-        were filled in, unseen or left out; then the remarks on the result. ``logging`` has them, too (logger "lamina"):
-        decisions as information, remarks as warnings.
+        What was decided without being asked for, in the program's words; then the remarks on the result. Decisions are
+        the task, columns left out, and values filled in, unseen or left out. ``logging`` has them, too (logger
+        "lamina"): decisions as information, remarks as warnings.
     """
 
     def __init__(

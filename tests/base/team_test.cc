@@ -19,8 +19,8 @@
 namespace lamina {
 namespace {
 
-// Sums of rounds in which every thread reads what all the others wrote before the barrier. -1 where one saw a number of
-// an earlier or later round.
+// Sums of rounds in which every thread reads what all wrote before the barrier. -1 where one saw a number of another
+// round.
 int64_t RoundsWithBarriers(int threads, int rounds) {
   std::vector<int64_t> written(static_cast<size_t>(threads));
   std::atomic<int64_t> sum{0};

@@ -217,26 +217,46 @@ class ProseTest(CliTest):
         self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
         self.assertEqual(len(found), len(expected), found)
 
+    def in_comments(self, name, cases, rules):
+        """What is found in cases (text, rule that it breaks or None) of one file, a case a paragraph."""
+        text, expected = "", []
+        for case, rule in cases:
+            expected += [f"{text.count(chr(10)) + case.count(chr(10)) + 1}: {rules[rule]}"] if rule else []
+            text += case + "\n\n"
+        found = self.findings(text, name)
+        self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
+        self.assertEqual(len(found), len(expected), found)
+
     def test_comments_are_read_and_strings_are_not(self):
-        wide = "to " * 41
-        c = [("// Of one.", True), ("int a;  // Of a.", True), ("/// One. Of two.", True), ("// All\n// Of them.", False), ("/* Of one. */", True),
-             ('f("// Of one.");', False), ('R"(// Of one.)";', False), ("// Of course.", False), (f"// {wide}", True), (f'f("{wide}");', False)]
-        python = [("# Of one.", True), ("a = 1  # Of a.", True), ('def f():\n    """Of f."""', True), ("# All\n# Of them.", False), ('a = "# Of one."', False),
-                  ('a = """\nOf one."""', False), (f"# {wide}", True), (f'    """One.\n    {wide}"""', True), (f'f("{wide}")', False)]
-        for name, cases in (("x.cc", c), ("x.py", python)):
-            text, expected = "", []
-            for case, has_fault in cases:
-                rule = "a comment of " if wide in case else "a comment begins with a bare Of"
-                expected += [f"{text.count(chr(10)) + case.count(chr(10)) + 1}: {rule}"] if has_fault else []
-                text += case + "\n\n"
-            found = self.findings(text, name)
-            self.assertEqual([line[:len(start)] for line, start in zip(found, expected)], expected)
-            self.assertEqual(len(found), len(expected), found)
+        wide = ("t" * 20 + " ") * 6
+        rules = {"of": "in a comment, a sentence begins with a bare Of", "wide": "a comment of "}
+        c = [("// Of one.", "of"), ("int a;  // Of a.", "of"), ("/// One. Of two.", "of"), ("// All\n// Of them.", None), ("/* Of one. */", "of"),
+             ('f("// Of one.");', None), ('R"(// Of one.)";', None), ("// Of course.", None), (f"// {wide}", "wide"), (f'f("{wide}");', None)]
+        python = [("# Of one.", "of"), ("a = 1  # Of a.", "of"), ('def f():\n    """Of f."""', "of"), ("# All\n# Of them.", None),
+                  ('a = "# Of one."', None), ('a = """\nOf one."""', None), (f"# {wide}", "wide"), (f'    """One.\n    {wide}"""', "wide"),
+                  (f'f("{wide}")', None)]
+        shell = [("# Of one.", "of"), ("  # Of one.", "of"), ('echo "# Of one."', None), (f"# {wide}", "wide"), (f"echo {wide}", None)]
+        for name, cases in (("x.cc", c), ("x.py", python), ("x.sh", shell)):
+            self.in_comments(name, cases, rules)
+        self.assertEqual(len(self.findings("#!/usr/bin/env python3\n# Of one.\n", "script")), 1)
+
+    def test_sentences_of_comments_are_counted(self):
+        words = " ".join(["to"] * 25)
+        rules = {"long": "in a comment, a sentence of 26 words"}
+        c = [(f"// {words}.", None), (f"// {words} end.", "long"), (f"int a;  // {words}; end end", None), (f"int a;  // one; {words} end", "long"),
+             (f"int a;  // {words}\nint b;  // end end", None), (f"// {words}. x is one.", None), (f"// {words} Run(a, b, c).", "long"),
+             (f"// f(a, b, g(c, d)) = a + b * c / d in tests/x/y.cc {words[9:]}.", None), (f"// Columns  {words}  end end", None),
+             (f"// {words}:\n//   end end", None), (f"// - {words}\n// - end end", None), (f"/* {words[3:]}\n * end. */", None)]
+        self.in_comments("x.cc", c, rules)
+        python = [(f'"""One.\n\nParameters\n----------\nx : array\n    {words}\ny : array\n    End end.\n"""', None),
+                  (f'"""One.\n\n>>> f({words})\n"""', None), (f'def f():\n    """{words} end."""', "long")]
+        self.in_comments("x.py", python, rules)
 
     @unittest.skipUnless(shutil.which("codespell"), "needs codespell")
     def test_british_spelling_and_mistakes_are_found_outside_code(self):
         self.assertEqual(self.findings("One.\nThe colour `colour`.\n\nTeh end.\n"),
                          ["2: spelling: colour is color", "4: spelling: Teh is The"])
+        self.assertEqual(self.findings("// The colour `colour` of src/colour/x.cc.\nint colour;\n", "x.cc"), ["1: spelling: colour is color"])
 
 
 if __name__ == "__main__":

@@ -75,8 +75,8 @@ testing::AssertionResult SameBits(const std::vector<T>& got, const std::vector<T
   return testing::AssertionSuccess();
 }
 
-// Ragged panels, few and many rows, sums in several blocks, rows in several blocks, fewer inputs than lanes, rows of
-// weights that share a set of the cache.
+// Ragged panels, few and many rows, sums and rows in several blocks, fewer inputs than lanes, weights that share a set
+// of the cache.
 std::vector<Shape> ShapesWithZeros() {
   return {{16, 64, 64},   {12, 65, 19},    {33, 70, 45},   {40, 130, 300}, {100, 96, 513}, {16, 80, 5},
           {16, 2200, 31}, {20, 100, 2311}, {70, 200, 100}, {600, 64, 40},  {17, 73, 1100}, {20, 100, 512}};

@@ -38,8 +38,8 @@ struct Device::State {
 Verdict DeviceAvailable() { return Verdict::Yes(); }
 
 Device::Device(int number) : number_(number % kEmulatedGpus), state_(std::make_unique<State>()) {
-  // Three multiprocessors, so that small products are split and large ones are not, and that groups of blocks are not
-  // all of one size; an L2 cache that the library's products of some tests do not fit into.
+  // With three multiprocessors small products are split and large ones are not, and groups of blocks differ in size.
+  // The L2 cache is too small for the library's products of some tests.
   facts_ = {"emulated GPU",
             compute_of_new,
             0,

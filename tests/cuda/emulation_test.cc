@@ -1,5 +1,5 @@
-// What the emulation of a GPU refuses, as a GPU would: vectors that are not aligned, counts that tell before the writes
-// that they tell of, launches beyond the limits.
+// The emulation of a GPU refuses what a GPU would: vectors that are not aligned, counts before the writes they count,
+// launches beyond the limits.
 #include "gtest/gtest.h"
 #include "tests/cuda/emulated_backend.h"
 

@@ -1,6 +1,6 @@
 // Enough of CUDA C++ to run lamina's kernels on the host: every thread of a block is a fiber, blocks run one after
-// another. Catches what a GPU would: a read of shared memory that nobody wrote (it starts as NaNs), a missing barrier
-// (fibers run in changing order), a missing wait (asynchronous copies arrive only then), a barrier that not all reach.
+// another. Catches reads of shared memory that nobody wrote (it starts as NaNs), and missing waits (asynchronous copies
+// arrive only then). Catches missing barriers (fibers run in changing order), and barriers that not all reach.
 #pragma once
 
 #include <algorithm>
@@ -65,8 +65,8 @@ void WaitForCopies(int pending);
 
 /// The address of shared memory in its own space. It does not begin at a multiple of more than 16 bytes.
 uint32_t SharedAddress(const void* shared);
-/// Products read shared memory as it was when the last thread of the block published what it wrote; nothing (NaNs)
-/// where not all of them have since the last barrier.
+/// Products read shared memory as it was when the last thread of the block published what it wrote. They read NaNs
+/// where not all threads did so since the last barrier.
 void PublishToProducts();
 const std::byte* SeenByProducts(uint32_t address);
 /// Products of a group of warps are computed only when they are waited for, each thread its own sums. Fails where sums

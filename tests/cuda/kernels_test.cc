@@ -1,5 +1,5 @@
 // Systems of kernel machines on a GPU or its emulation, against plain loops: kernels, answers, inverses and slopes at
-// the edges of tiles; what is refused; and the model that the processor finds.
+// the edges of tiles. Then refusals, and the model that the processor finds.
 #include "lamina/backend/device_kernels.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Dot products on the tensor cores (by warps, "tensor" and "tensor-small", and by groups of warps, "wgmma" and
-// "wgmma-small") against the oracle on operands that the test rounds itself: on a GPU where there is one, else with
-// mma.sync and wgmma emulated, number by number where the manual says that it is.
+// Dot products on the tensor cores by warps ("tensor", "tensor-small") and by groups of warps ("wgmma", "wgmma-small").
+// The oracle gets operands that the test rounds itself. Where there is no GPU, mma.sync and wgmma are emulated, number
+// by number where the manual says that it is.
 #include <cmath>
 #include <string>
 #include <vector>

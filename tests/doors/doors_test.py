@@ -1,9 +1,9 @@
 """One row, one answer: the same rows through every door give the same answers, or refusals in the same words.
 
-Doors that are not there are skipped by name: LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window),
-LAMINA_PACKAGE_PYTHON (an interpreter that has the package), LAMINA_ONNX_PYTHON (one that has onnxruntime; else that of
-the package), LAMINA_EXAMPLE_PREDICT (C, by the library that only answers). C source needs a C
-compiler, the page node.
+Doors that are not there are skipped by name. LAMINA_EXAMPLE (C), LAMINA_DOOR (C++), LAMINA_WINDOW (the window) and
+LAMINA_EXAMPLE_PREDICT (C, by the library that only answers) are programs. LAMINA_PACKAGE_PYTHON is an interpreter that
+has the package, LAMINA_ONNX_PYTHON one that has onnxruntime (else that of the package). C source needs a C compiler,
+the page node.
 """
 
 import csv

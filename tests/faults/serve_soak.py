@@ -6,8 +6,8 @@ right and with broken bodies, over kept and new connections. Some clients stop i
 a model is replaced by rename, by garbage and back, and the access log is opened anew.
 
 Each minute adds a line of JSON: requests, resident memory in kB, open files, threads. At the end SIGTERM comes while
-requests run. It fails if an answer has another status than is due, if the resident memory or the number of open files
-grows after the first sixth of the time, or if the service does not end by itself with exit status 0.
+requests run. It fails if an answer has another status than is due, or if the service does not end by itself with exit
+status 0. It also fails if the resident memory or the number of open files grows after the first sixth of the time.
 """
 import argparse
 import contextlib

@@ -49,7 +49,7 @@ void ReadBook(const std::string& archive, const std::string& sheet_name, char de
   }
 }
 
-// First byte: an archive as it is (0), or one made of the rest, so that sums are right: by its lowest bits .xlsx or
+// First byte: an archive as it is (0), or one made of the rest, so that sums are right. Its lowest bits choose .xlsx or
 // .ods, the sheet by name, decimal commas, deflated. Parts are ended by a byte 1: sheet, styles, texts, properties of
 // the book; of .ods: tables and styles.
 void FuzzBook(std::string_view input) {

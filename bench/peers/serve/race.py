@@ -5,9 +5,9 @@ Races lamina serve against MLflow's scoring server, BentoML, and uvicorn with on
 other in each round, on loopback with wrk beside them.
 
 VENV has mlflow, bentoml, onnx, onnxruntime, uvicorn, uvloop and httptools. Each line of the result is a measurement in
-JSON: requests, rows and latencies by wrk, processor time of the server for a request, its memory, the machine's load
-before. Bodies: one row as JSON; 64 rows as JSON; for lamina 64 rows as a binary tensor of FP32, too. All answers are
-compared with lamina predict first.
+JSON: requests, rows and latencies by wrk, the server's memory and processor time for a request. The machine's load
+before it is there, too. Bodies: one row as JSON; 64 rows as JSON; for lamina 64 rows as a binary tensor of FP32, too.
+All answers are compared with lamina predict first.
 """
 import argparse
 import contextlib

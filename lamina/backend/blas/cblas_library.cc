@@ -19,8 +19,8 @@
 namespace lamina {
 namespace {
 
-// OpenBLAS 0.3.21 asks for a buffer of 128 MiB a thread when it is loaded and for one when it multiplies, and goes on
-// asking for ever where the system refuses. Measured: 295 MiB with one thread, 431 with two.
+// OpenBLAS 0.3.21 asks for a buffer of 128 MiB a thread when it is loaded, and for one when it multiplies. Where the
+// system refuses it goes on asking for ever. Measured: 295 MiB with one thread, 431 with two.
 constexpr int64_t kBase_bytes = int64_t{256} << 20;
 constexpr int64_t kThread_bytes = int64_t{144} << 20;
 

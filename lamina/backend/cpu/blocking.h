@@ -37,8 +37,8 @@ struct Blocking {
 constexpr int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 
-/// Rows of a block where rows are packed or sums are split, so that scratch stays small; 2048 rows make
-/// packing the columns again for each block cost under 1 %.
+/// Rows of a block where rows are packed or sums are split, so that scratch stays small. With 2048 rows, packing the
+/// columns again for each block costs under 1 %.
 inline constexpr int64_t kMaxBlockRows = 2048;
 
 /// Rows of a product whose threads may pack panels of their own, at most.

@@ -1,5 +1,6 @@
-// The kernels of f32 and f64 that single rows need beside their own, for the predict library: what is computed around a
-// product, and layers of few neurons. The same texts as in the whole tables (kernels_f32.cc, kernels_f64.cc).
+// The kernels of f32 and f64 that single rows need beside their own, for the predict library. They compute the parts
+// around a product, and layers of few neurons. The texts are those of the whole tables (kernels_f32.cc,
+// kernels_f64.cc).
 #include "lamina/backend/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "lamina/backend/cpu/predict_kernels.cc"

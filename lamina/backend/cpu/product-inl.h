@@ -253,10 +253,10 @@ template <class T>
 requires std::is_floating_point_v<T>
 inline constexpr bool kDividesPanels<TermSum<formulas::ProductTerm>, T> = true;
 
-// Whether each thread packs its own panels, one at a time, into memory that stays in its second-level cache. With few
-// rows the packed columns of a common block are hardly used. Writing them to the third level and reading them back,
-// from the other's cache too, took 5 to 15 % of an input gradient of 32 to 128 samples. With many rows, each panel
-// would have to read them anew.
+// Whether each thread packs its own panels, one at a time, into memory that stays in its second-level
+// cache. With few rows the packed columns of a common block are hardly used. Through the third level they
+// took 5 to 15 % of an input gradient of 32 to 128 samples. With many rows, each panel would have to read
+// them anew.
 template <class Sum, class T>
 bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   constexpr int64_t kLeastPanels = 4;  // of a thread, for equal shares
@@ -275,8 +275,8 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
          team.size * shape.columns() * std::max(size.depth, kMostOwnRows) <= in.budget.packed;
 }
 
-// Asks for the rows that the next panel is packed from, where ComputeBlock() would ask for them: those beside row
-// groups [group, group_end) of `groups` groups.
+// Asks for the rows that the next panel is packed from, beside row groups [group, group_end) of `groups`, where
+// ComputeBlock() would ask for them.
 template <class Sum, class T>
 HWY_NOINLINE void AskForPanel(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t p, int64_t group,
                               int64_t group_end, int64_t groups) {

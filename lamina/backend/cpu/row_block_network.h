@@ -1,4 +1,4 @@
-// Training steps by blocks of rows. A block goes through the whole network, forward and back, before the next one; it
+// Training steps by blocks of rows. A block goes through the whole network, forward and back, before the next one. It
 // stays in the first-level caches, and the gradients' sums in the second.
 #pragma once
 

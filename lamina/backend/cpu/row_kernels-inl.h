@@ -187,9 +187,9 @@ void RowByNeurons(const RowTask& task) noexcept {
 }
 
 #if HWY_TARGET == HWY_AVX3
-// Products of bytes, four a lane. x becomes a whole number of 16 bits, 256 high + low with signed bytes, and each part
-// a sum of its own; the weights are bytes + 128, for one operand is unsigned, and 128 times the sum of x is where the
-// sums begin. Both are exact, in numbers modulo 2^32: the sums themselves fit (kMostByteInputs).
+// Products of bytes, four a lane. x becomes 16 bits, 256 high + low with signed bytes; each part has a sum of its own.
+// One operand is unsigned: the weights are bytes + 128, and sums begin at 128 times the sum of x. Both are exact, in
+// numbers modulo 2^32: the sums themselves fit (kMostByteInputs).
 inline constexpr float kLargestRowNumber = 32639;  // 127 * 256 + 127
 
 struct RowBytes {
@@ -303,8 +303,8 @@ int64_t MarkNumbers(const T* x, int64_t n, uint64_t* bits) noexcept {
   return count;
 }
 
-// a / b. A division takes as long as some ten products: the reciprocal's product is off by a unit of rounding at most,
-// what it leaves is exact, and with that it rounds as the division (Markstein, IBM J. Res. Dev. 34, 1990).
+// a / b, without a division, which takes as long as ten products. The reciprocal's product is off by a unit of
+// rounding; with its exact remainder it rounds as a division does (Markstein, IBM J. Res. Dev. 34, 1990).
 HWY_INLINE VecOf<double> Quotient(VecOf<double> a, VecOf<double> b, VecOf<double> reciprocal) {
 #if HWY_NATIVE_FMA
   const auto near = hn::Mul(a, reciprocal);

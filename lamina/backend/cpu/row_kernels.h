@@ -1,5 +1,5 @@
-// The border between a layer prepared for single rows and its vector kernels: the layout of weights, and the entry
-// points that every instruction set fills (row_kernels.cc).
+// The border between a layer prepared for single rows and its vector kernels. It has the layout of weights, and the
+// entry points of every instruction set (row_kernels.cc).
 #pragma once
 
 #include <cstdint>

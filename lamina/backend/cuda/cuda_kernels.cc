@@ -1,5 +1,5 @@
-// One matrix of rows against rows is all that grows with the square of the rows: kernel, factor and inverse in turn,
-// and the weights of slopes.
+// Only one matrix of rows against rows grows with the square of the rows. It is kernel, factor, inverse and weights of
+// slopes in turn.
 #include "lamina/backend/cuda/cuda_kernels.h"
 
 #include <fmt/format.h>

@@ -30,9 +30,9 @@ struct DeviceFacts {
 /// Whether there is a GPU that can be used; the reason otherwise. Never throws.
 Verdict DeviceAvailable();
 
-/// One visible GPU. After construction only Allocate, the transfers and Synchronize throw; launches that fail are
-/// kept and thrown by the next of these, with the name of the kernel. LAMINA_CUDA_SYNC=1 waits after every launch, so
-/// that faults inside a kernel have its name, too.
+/// One visible GPU. After construction only Allocate, the transfers and Synchronize throw. They also throw what
+/// launches before them failed with, and name the kernel. LAMINA_CUDA_SYNC=1 waits after every launch, so that faults
+/// inside a kernel have its name, too.
 class Device {
  public:
   /// The visible GPU of this number, beyond the last one the first again. Throws Error(kUnsupported) with the reason of
@@ -112,8 +112,8 @@ class Device {
 #endif
   }
 
-  /// Whether LaunchTogether() may be asked for so many blocks; the reason otherwise (shared memory, a driver or a
-  /// service that refuses, more blocks than there are multiprocessors for).
+  /// Whether LaunchTogether() may be asked for so many blocks, or why not: shared memory, a driver or a service that
+  /// refuses, fewer multiprocessors than blocks.
   template <class... P>
   Verdict MayLaunchTogether(void (*kernel)(P...), int blocks, int threads, int64_t shared_bytes) noexcept {
     return AskTogether(reinterpret_cast<const void*>(kernel), blocks, threads, shared_bytes);

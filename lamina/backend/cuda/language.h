@@ -1,5 +1,5 @@
-// CUDA C++ as the kernels use it: the real language under nvcc, or the emulation of tests/cuda, where a CUDA thread is
-// a fiber on the host and everything else is the same code.
+// CUDA C++ as the kernels use it: the real language under nvcc, or the emulation of tests/cuda. There, a CUDA thread is
+// a fiber on the host; all else is the same code.
 #pragma once
 
 #if defined(LAMINA_CUDA_EMULATED)
@@ -149,8 +149,8 @@ __device__ inline void WaitForCopies() {
 #endif
 }
 
-/// What this thread wrote, and what it knows by a barrier that others of its block wrote, is seen by all blocks before
-/// what it writes from here on; what others wrote before a count that it read is seen from here on.
+/// Whoever sees a write of this thread from here on sees all before it: its own writes, and those of its block before a
+/// barrier. Who read a count of others sees from here on what they wrote before that count.
 __device__ inline void Fence() {
 #if defined(LAMINA_CUDA_EMULATED)
   emulator::Fence();

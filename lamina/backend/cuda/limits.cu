@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(kThreads) CopyKernel(const float* from, float*
 
 bool IsEmulated(const Device& device) { return device.facts().name == "emulated GPU"; }
 
-// Seconds of one `work`, the best of some runs: asked for many times before each wait, as PassRun::SecondsPerCall()
-// asks for layers, or a wait of some us would count here and not there.
+// Seconds of one `work`, the best of some runs. It is asked for many times before each wait, as
+// PassRun::SecondsPerCall() does for layers: a wait of some us would count here and not there.
 template <class Work>
 double BestSeconds(Device& device, const Work& work) {
   constexpr int64_t kMostTogether = 256;

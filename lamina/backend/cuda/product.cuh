@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kBlockThreads, TileType::kResident)
   tile.Store(epilogue);
 }
 
-/// Adds the parts of a split sum in order, then does what the product's epilogue would have done; row 0 of the product
+/// Adds the parts of a split sum in order, then does what the product's epilogue would have done. Row 0 of the product
 /// is `first_row` of the result.
 template <class S, class Epilogue>
 __global__ void ReduceSplitsKernel(const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,

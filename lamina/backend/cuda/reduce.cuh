@@ -1,5 +1,5 @@
-// Finishes of the tile that reduce its rows: what is near is listed, activations are added up, or multiplied by the
-// weights of a second layer and added up. The matrix of all results is never stored.
+// Finishes of the tile that reduce its rows: lists of what is near, sums of activations, products with a second layer's
+// weights. The matrix of all results is never stored.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct NearEpilogue {
   }
 };
 
-/// body(row, activations) for each row of staged results that is inside the product, a warp a row: activations of a
-/// lane are those of columns lane, lane + kWarp, ..., 0 beyond the last one.
+/// body(row, activations) for each row of staged results that is inside the product, a warp a row. A lane has the
+/// activations of columns lane, lane + kWarp, ..., and 0 beyond the last one.
 template <int kCols, int kStride, class E, class T, class Body>
 __device__ inline void ForActivatedRows(const ProductArgs<E, T>& args, const T* out, int64_t first_row,
                                         int64_t first_col, int out_rows, Synapse synapse, const T* bias,

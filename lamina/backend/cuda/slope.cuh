@@ -17,8 +17,8 @@ struct Slope {
 
 /// The sign of a difference without comparisons, which go at half the rate: 0, 1/2 or 1 of a saturated product, doubled
 /// and moved by 1, all on the multiplier's pipe. The tile doubles and moves whole sums: three instructions a synapse
-/// instead of four, and one for the total of the scales. Two numbers that are not equal, but closer than 2^-127, count
-/// as equal in part; of a NaN the sign is -1 (the loss is NaN all the same). docs/decisions/0009.
+/// instead of four, and one for the total of the scales. Numbers closer than 2^-127 count as equal in part. A NaN has
+/// the sign -1 (the loss is NaN all the same). docs/decisions/0009.
 template <>
 struct Slope<formulas::AbsoluteDifferenceTerm, float> {
   static constexpr bool kByTotal = true;

@@ -1,7 +1,7 @@
-// The one tiled product behind all passes of a layer: result (m, n) = sum over k of a term of A(m, k), B(n, k) and, for
-// gradients of distances, Own(m, n). Blocks of 16 x 16 threads compute a tile of the result in registers, from slabs of
-// 64 bytes of k that are copied to shared memory asynchronously, three slabs deep. Every sum runs over k in order, so
-// the bits do not depend on the tile.
+// The one tiled product behind all passes of a layer: result(m, n) = the sum over k of a term of A(m, k) and B(n, k).
+// Gradients of distances have Own(m, n) in the term, too. Blocks of 16 x 16 threads compute a tile in registers, from
+// slabs of 64 bytes of k, copied to shared memory asynchronously, three deep. Every sum runs over k in order, so the
+// bits do not depend on the tile.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ class Tile {
   static constexpr int kDepth = SlabA::kDepth;
   // Blocks of a multiprocessor at once, whose registers they share: one waits while the other computes.
   static constexpr int kResident = Shape::kThreadRows * Shape::kThreadCols <= 32 ? 2 : 1;
-  // Results pass through shared memory on their way out, up to 64 rows at a time: written in whole lines, and the code
+  // Results pass through shared memory on their way out, up to 64 rows at a time. Lines are written whole, and the code
   // of an epilogue is there once instead of once a register.
   static constexpr int kOutRegisters = Shape::kThreadRows < 4 ? Shape::kThreadRows : 4;
   static constexpr int kOutRows = kBlockSide * kOutRegisters;

@@ -71,8 +71,8 @@ __device__ inline void CommitProducts() {
 #endif
 }
 
-/// Waits until at most kPending commits of products of this thread's group are under way: what the others came from may
-/// be overwritten, and where there are none its sums may be read.
+/// Waits until at most kPending commits of products of this thread's group are under way. What the others read may then
+/// be overwritten; with kPending 0 their sums may be read.
 template <int kPending = 0, int kSums>
 __device__ __forceinline__ void WaitForProducts(float (&sums)[kSums]) {
 #if defined(LAMINA_CUDA_EMULATED)

@@ -1,6 +1,6 @@
 // The dot products of a layer by groups of four warps (wgmma.cuh): two groups, one below the other. Operands pass
-// through registers on their way from global to shared memory, a slab ahead of what is multiplied: what copies to
-// shared memory by itself neither rounds, nor puts k next to each other where lines are, nor reads rows from anywhere.
+// through registers from global to shared memory, a slab ahead of the products. A copy to shared memory alone neither
+// rounds, nor puts k next to each other where lines are, nor gathers rows.
 #pragma once
 
 #include <cstddef>

@@ -15,9 +15,9 @@ namespace lamina {
 /// The setting that names the columns.
 inline constexpr std::string_view kSoftTargetSetting = "soft-target";
 
-/// The columns of `table` called `names`, or numbered by them: one for each class, whose name is that of the class or
-/// ends in it behind a sign ("p_setosa"), in the order of the classes; of numbers one for each target, as given.
-/// Throws Error naming a class without its column, a column of no class, text.
+/// The columns of `table` called `names`, or numbered by them. Classes have one each, in the order of the classes; its
+/// name is the class or ends in it behind a sign ("p_setosa"). Numbers have one for each target, as given. Throws Error
+/// naming a class without its column, a column of no class, text.
 std::vector<const Column*> SoftTargetColumns(const Table& table, const TargetEncoder& targets,
                                              std::span<const std::string> names);
 

@@ -47,7 +47,7 @@ class TargetEncoder {
   /// Classes have no scaling.
   const std::vector<FittedColumn>& columns() const { return columns_; }
   std::vector<std::string> names() const;  // of the columns
-  /// Of regression's answers, one per output: "price", or "price q0.1".
+  /// Outputs of regression have a name each: "price", or "price q0.1".
   std::vector<std::string> answer_names() const;
   /// How the answer of an output is scaled; regression.
   const ColumnScaling& ScalingOf(int64_t output) const {

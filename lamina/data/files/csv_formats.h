@@ -16,9 +16,9 @@ struct CsvText {
 };
 
 /// A plan for each column, from the sample's records behind the header. Fields tell what `options` leave open:
-/// - The decimal mark is the one without which some field is no number (1,25; 0.5). A column whose fields do not tell
-///   (1,234; 12) follows the others, then what is known of it, then the separator: files with semicolons come from
-///   where commas are decimal.
+/// - The decimal mark is the one without which some field is no number (1,25; 0.5). Where the fields do not tell
+///   (1,234; 12), the other columns do, then what is known of the column. Last comes the separator: commas are decimal
+///   where files have semicolons.
 /// - The order of dates is one that allows them all (a day above 12), looked for in all of `text`. Next comes what is
 ///   known; then month first with slashes, day first without, which is said (ColumnFormat::order_assumed).
 std::vector<CsvColumnPlan> PlanColumns(const CsvSample& sample, bool header, const std::vector<std::string>& names,

@@ -24,11 +24,11 @@ struct CsvFrame {
 
 /// Looks for the table in `text`, which has no blank lines at its end. Does nothing where options.keep_around says so,
 /// but for the header, and looks for no titles where options.header or options.header_line say where names are.
-/// - Titles: lines above the names that fill half the table's columns at most, the first cell with a word; or of
-///   another number of fields than all below them.
+/// - Titles: lines above the names that fill half the table's columns at most, with a word in the first cell. Lines of
+///   another number of fields than all below them are titles, too.
 /// - Names of two lines: where names recur, the line above them tells them apart (merged cells: "Q1 plan", "Q2 plan").
-/// - A record of names with one field fewer than all others has no name for the first column, whose texts are all
-///   different (R's write.table), or for an empty last one (a separator behind each row).
+/// - A record of names may have one field fewer than all others. The first column then has no name if its texts are all
+///   different (R's write.table). Else an empty last one has none (a separator behind each row).
 /// - Units: up to three records below the names without a number or date, with words in most columns of those.
 /// - Rules: a line of nothing but "-", "+", "=", "|" and ":" below the names.
 /// - Notes: lines at the end that are one field of words, behind an empty line or with a blank in them.

@@ -1,5 +1,5 @@
-// Fetch: runs curl as a child process, without a shell. curl rather than a library: it brings TLS, proxies and
-// resuming, is on nearly every machine, and keeps lamina free of a dependency that only this needs.
+// Fetch: runs curl as a child process, without a shell. curl brings TLS, proxies and resuming, and is on nearly every
+// machine; a library would be a dependency that only this needs.
 #include "lamina/data/files/fetch.h"
 
 #include <fmt/format.h>

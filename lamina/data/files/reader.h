@@ -11,7 +11,7 @@
 namespace lamina {
 
 /// Reads `path`: a file of any format in FormatTable(), gzip-compressed or not; a folder of
-/// {train,t10k}-images-idx3-ubyte[.gz] and labels; or NAME:FOLDER for a data set of DataSetTable(). The folder's labels
+/// {train,t10k}-images-idx3-ubyte[.gz] and labels; or NAME:FOLDER, a data set of DataSetTable(). A folder's labels
 /// become the last column, "label", of text categories "0".."9". Throws Error(kNotFound | kIo | kBadData).
 ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
 

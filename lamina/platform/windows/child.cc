@@ -35,8 +35,8 @@ std::wstring Quoted(const std::string& text) {
   return quoted + L'"';
 }
 
-// Both ends of a pipe that a descriptor of this process and a handle of the child have; `two_way`: the child writes
-// into it and reads from it.
+// Both ends of a pipe, of a descriptor of this process and a handle of the child. `two_way`: the child writes into it
+// and reads from it.
 struct Pipe {
   HANDLE own = INVALID_HANDLE_VALUE;
   HANDLE theirs = INVALID_HANDLE_VALUE;

@@ -23,8 +23,8 @@ namespace {
 std::atomic<void (*)(int)> end_request{nullptr};
 std::atomic<void (*)(const void*)> cut_mapping{nullptr};
 
-// Runs on a thread of its own. Where the window is closed or the user leaves, the process ends with this function: it
-// waits for the rest of the time that the system gives.
+// Runs on a thread of its own. Where the window is closed or the user leaves, the process ends with this function,
+// which waits for all the time that the system gives.
 BOOL WINAPI HandleConsole(DWORD event) {
   end_request.load()(SIGINT);
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) {

@@ -1,5 +1,5 @@
-// Device and its copies on a stand-in for the CUDA runtime: whose GPU a thread has, what is asked of a driver before
-// work, and what is said where there is none to be had.
+// Device and its copies on a stand-in for the CUDA runtime. Tested are whose GPU a thread has, what a driver is asked
+// before work, and the words where there is none.
 #include "lamina/backend/cuda/device.h"
 
 #include <string>

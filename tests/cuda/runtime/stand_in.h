@@ -1,5 +1,5 @@
-// A CUDA runtime without a GPU: device.cc and copy_streams.cc as they are, linked with functions that only keep the
-// rules of the real ones about which GPU a thread has chosen. Nothing is computed.
+// A CUDA runtime without a GPU. The real device.cc and copy_streams.cc are linked with functions that only keep the
+// rules about which GPU a thread has chosen. Nothing is computed.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace lamina {
 namespace {
 
-// Two interleaved series out of order: a closes at 10, 11, 12.1 on days 1 to 3, b at 5, 4 on days 1 and 2.
+// Two interleaved series out of order. a closes at 10, 11, 12.1 on days 1 to 3. b closes at 5, 4 on days 1 and 2.
 constexpr const char* kPrices =
     "symbol,day,close,open\n"
     "a,2024-01-03,12.1,2\n"

@@ -131,8 +131,8 @@ function readRows(model, texts, file) {
   return { rows, odd };
 }
 
-// The largest difference between the page's answers and those that the program wrote into it, as a share of 1 + the
-// answer's size + the scale of its target (in whose f32 the program computes); NaN where the page carries no such rows.
+// The largest difference between the page's answers and those that the program wrote into it. It is a share of 1 + the
+// answer's size + the scale of its target (in whose f32 the program computes). NaN where the page carries no such rows.
 function checkModel(model) {
   let largest = NaN;
   (model.check?.rows ?? []).forEach((cells, i) => {
