@@ -35,8 +35,8 @@ write_sbom() { # folder, files that are carried
 write_licences() { # name files...
   local name="$1" file package
   shift
-  echo "$name: lamina, whose licence comes first, and what is compiled in: the Debian packages that it comes from,"
-  echo "unchanged, with their licences. Their sources are those of Debian, lamina's are public: both can be linked anew."
+  echo "$name: lamina, whose license comes first, and what is compiled in: the Debian packages that it comes from,"
+  echo "unchanged, with their licenses. Their sources are those of Debian, lamina's are public: both can be linked anew."
   cat LICENSE
   for file in "$@"; do package_of "$(realpath "$file")"; done | sort -u | sed '/^$/d' | while read -r package; do
     [[ -z "$(dpkg-query -W -f '${Architecture}' "$package:$(dpkg --print-architecture)" 2>/dev/null)" ]] || package+=":$(dpkg --print-architecture)"

@@ -1,4 +1,4 @@
-// lamina distill. Teacher and rows are read, Distill() trains the student, and the student's file is written. An
+// lamina distill. Teacher and rows are read, Distill() trains one network, and its file is written. An
 // interrupted run writes nothing. Rows, training and agreement are left to lamina/run/distill.h.
 #include <fmt/format.h>
 
@@ -48,8 +48,9 @@ void PrintDistilled(const DistillCommand& command, const Model& teacher, const D
   const Model& student = distilled.model;
   Print("{} of {} and {} made up, {}, {}\n", Counted(distilled.rows, "row{s}"), command.input.data,
         Counted(distilled.made_up, "row{s}"), Counted(distilled.epochs, "epoch{s}"), DurationText(distilled.seconds));
-  Print("teacher: {}, {}\nstudent: {}, {}\n", teacher.ShapeText(), Counted(teacher.parameter_count(), "parameter{s}"),
-        student.ShapeText(), Counted(student.parameter_count(), "parameter{s}"));
+  Print("teacher: {}, {}\ndistilled network: {}, {}\n", teacher.ShapeText(),
+        Counted(teacher.parameter_count(), "parameter{s}"), student.ShapeText(),
+        Counted(student.parameter_count(), "parameter{s}"));
   const bool classes = student.preprocessor.targets().task() == Task::kClassification;
   const std::string rows =
       Counted(distilled.checked, distilled.checks_learned ? "row{s} that it learned" : "row{s} that it did not learn");

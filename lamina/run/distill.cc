@@ -1,4 +1,4 @@
-// Distillation: the teacher answers the rows, and rows made up near them. The student is trained on these answers, then
+// Distillation: the teacher answers the rows, and rows made up near them. One network is trained on these answers, then
 // compared with the teacher on other rows. Training is left to the Trainer, making rows up to made_up_rows.cc, reading
 // and writing files to the caller.
 #include "lamina/run/distill.h"
@@ -82,7 +82,7 @@ int32_t LikeliestClass(const Matrix& answers, int64_t i) {
   return static_cast<int32_t>(std::max_element(row, row + answers.cols()) - row);
 }
 
-// Rows with their answers as the student learns them; values that are outputs of their own, as quantiles are, too.
+// Rows with their answers as the network learns them; values that are outputs of their own, as quantiles are, too.
 Dataset Taught(Matrix features, const Matrix& answers, const TargetEncoder& targets) {
   Dataset rows;
   rows.targets = Matrix(features.rows(), targets.count(), features.dtype());
@@ -145,7 +145,7 @@ double ShareOfSameClass(const Model& student, const Matrix& outputs, const Matri
   return static_cast<double>(same) / static_cast<double>(answers.rows());
 }
 
-// The encoding stays the teacher's; the form of the targets is that of the student's output.
+// The encoding stays the teacher's; the form of the targets is that of the network's output.
 Preprocessor EncodingOfStudent(const Model& teacher, const TrainSettings& settings) {
   Preprocessor encoding = teacher.preprocessor;
   TargetForm form = FormFor(ResolveFor(settings, encoding.targets()), encoding.targets());

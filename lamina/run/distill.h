@@ -43,7 +43,7 @@ struct Distilled {
 int64_t MadeUpRowsFor(int64_t rows, const InputEncoder& inputs);
 
 /// Learns what `teacher` says to `rows` of `table`, which has its derived columns (Preprocessor::Prepare()) and needs
-/// no target, and to rows made up near them. `callbacks.progress` and the like are of the student's training. Throws
+/// no target, and to rows made up near them. `callbacks.progress` and the like are of the network's training. Throws
 /// Error.
 Distilled Distill(const Model& teacher, const Table& table, std::span<const int64_t> rows,
                   const DistillOptions& options, const TrainCallbacks& callbacks = {});

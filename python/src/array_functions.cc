@@ -171,14 +171,14 @@ void BindArrayFunctions(nb::module_& module) {
   module.def("layer", &OneLayer, nb::arg("x"), nb::arg("w"), nb::arg("b").none(), nb::arg("dtype"), nb::arg("neuron"),
              nb::arg("precision"), nb::arg("out"), nb::arg("backend") = "auto", nb::arg("threads") = 0,
              "Writes the outputs of one layer.");
-  nb::class_<PyTree>(module, "NeighbourTree", "A tree over rows of few columns, for finding neighbours among them.")
+  nb::class_<PyTree>(module, "NeighbourTree", "A tree over rows of few columns, for finding neighbors among them.")
       .def(
           "within", &Within, nb::arg("x"), nb::arg("radius"), nb::arg("threads") = 0,
           "For each row of x how many rows are within the radius, their numbers and distances, each as a matrix of one "
           "row; None where a look at all distances is quicker.");
   module.def("neighbour_tree", &MakeTree, nb::arg("y"), nb::arg("dtype"), nb::arg("metric"), nb::arg("queries"),
              nb::arg("threads") = 0,
-             "A tree over y; None where it would not pay to find the neighbours of so many rows with it.");
+             "A tree over y; None where it would not pay to find the neighbors of so many rows with it.");
   module.def("nearest", &Nearest, nb::arg("x"), nb::arg("y"), nb::arg("k"), nb::arg("dtype"), nb::arg("metric"),
              nb::arg("distances"), nb::arg("indices"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
              nb::arg("tree").none() = nb::none(), "Writes the k nearest rows of y for every row of x.");

@@ -103,12 +103,12 @@ void BindClusters(nb::module_& module) {
              "Those of so many rows among which centers start, ascending.");
   module.def("cluster_start", &StartAmong, nb::arg("sample"), nb::arg("rows"), nb::arg("dtype"), nb::arg("kind"),
              nb::arg("count"), nb::arg("seed"), nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "Centres among a sample of all rows, by k-means++.");
+             "Centers among a sample of all rows, by k-means++.");
   module.def("cluster_rows", &Assigned, nb::arg("rows"), nb::arg("centres"), nb::arg("dtype"), nb::arg("kind"),
              nb::arg("backend") = "cpu", nb::arg("threads") = 0,
-             "The nearest centre of every row, and the distance to it: (1, rows) each.");
+             "The nearest center of every row, and the distance to it: (1, rows) each.");
   module.def("cluster_sums", &SumsOf, nb::arg("rows"), nb::arg("centre"), nb::arg("dtype"), nb::arg("count"),
-             "Sums of the rows of every centre, (count, features); to be added to others.");
+             "Sums of the rows of every center, (count, features); to be added to others.");
 }
 
 }  // namespace lamina::python

@@ -298,7 +298,7 @@ void BindRecords(nb::module_& module) {
       .def_ro("train_seconds", &EpochRecord::train_seconds)
       .def_ro("validation_seconds", &EpochRecord::validation_seconds)
       .def_ro("samples_per_second", &EpochRecord::samples_per_second);
-  nb::class_<OptimizerState>(module, "OptimizerState", "What an optimiser knows, to go on with.");
+  nb::class_<OptimizerState>(module, "OptimizerState", "What an optimizer knows, to go on with.");
 }
 
 void BindSparseRows(nb::module_& module) {

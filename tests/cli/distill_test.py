@@ -44,7 +44,7 @@ class DistillTest(CliTest):
         apart = [abs(a - b) for a, b in zip(self.outputs("many"), self.outputs("one"))]
         self.assertLess(sum(apart) / len(apart), 0.06)
         said = self.succeed("distill", "many", "x.csv", "-o", "one", "--hidden", "8", "--epochs", "2", "--made-up", "50").out
-        for words in ("150 rows of x.csv and 50 rows made up", "teacher: ", "student: ", "gives the teacher's class in", "wrote one"):
+        for words in ("150 rows of x.csv and 50 rows made up", "teacher: ", "distilled network: ", "gives the teacher's class in", "wrote one"):
             self.assertIn(words, said)
         self.succeed("export", "one", "--onnx", "--out", "one.onnx")
         self.succeed("export", "one", "--c", "made", "--out", ".")

@@ -42,7 +42,7 @@ TEST(ShardRows, EachRowIsTakenOnceAnEpochByTheRankThatHasIt) {
       int64_t next = 0;
       for (int64_t rank = 0; rank < ranks; ++rank) {
         const ShardRows own(rows, batch, shards, ranks, rank);
-        EXPECT_EQ(own.own().begin, next) << "ranks have neighbouring ranges";
+        EXPECT_EQ(own.own().begin, next) << "ranks have neighboring ranges";
         next = own.own().end;
         EXPECT_GT(own.own().count(), 0);
         const std::vector<int64_t> order = own.Order(Reversed);

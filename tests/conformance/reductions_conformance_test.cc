@@ -198,7 +198,7 @@ void CheckNearest(const Backend& backend, int64_t k) {
         for (int64_t n = 0; n < k; ++n) {
           const bool there = n < std::ssize(all);
           ASSERT_EQ(indices.Row<int64_t>(i)[n], there ? all[static_cast<size_t>(n)].second : NearestLists::kNone)
-              << SynapseName(synapse) << " row " << i << " neighbour " << n << " of " << k;
+              << SynapseName(synapse) << " row " << i << " neighbor " << n << " of " << k;
           if (there) {
             ASSERT_EQ(std::abs(found.Row<T>(i)[n]), std::abs(all[static_cast<size_t>(n)].first));
           }

@@ -194,7 +194,7 @@ MODELS = {
     "elm": (("--method", "elm"), True, True),
     "rfm": (("--method", "rfm"), True, False),
     "a network and rfm": (("--recipe", "mixed", "--hidden", "9", "--epochs", "3"), True, False),
-    "nearest neighbours": (("--method", "knn"), False, False),
+    "nearest neighbors": (("--method", "knn"), False, False),
     "calibrated": (("--hidden", "9", "--calibrate", *_EPOCHS), True, True),
     "regression with intervals": (("--hidden", "9", "--task", "regression", "--intervals", "0.8", *_EPOCHS), True, True),
     "quantiles": (("--hidden", "9", "--task", "regression", "--loss", "quantile", "--quantiles", "0.1,0.9", *_EPOCHS), True, False),

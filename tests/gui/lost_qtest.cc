@@ -58,7 +58,7 @@ void LostTest::AModelThatIsNotSavedIsAskedAboutOnce() {
   window().ask_to_save = [&](const QString&) { return ++asked, choice; };
   window().files().Open(other);
   QCOMPARE(asked, 1);
-  QVERIFY2(window().store().model() == model, "cancelled: nothing has changed");
+  QVERIFY2(window().store().model() == model, "canceled: nothing has changed");
 
   choice = SaveChoice::kSave;
   const QString saved = Path(QStringLiteral("kept.safetensors"));

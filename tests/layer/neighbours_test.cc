@@ -71,7 +71,7 @@ void CompareWithSort(const Backend& backend, int64_t x_rows, int64_t y_rows, int
       std::sort(all.begin(), all.end());
       for (int64_t n = 0; n < k; ++n) {
         const auto& [distance, index] = all[static_cast<size_t>(n)];
-        ASSERT_EQ(indices.Row<int64_t>(i)[n], index) << name << " row " << i << " neighbour " << n;
+        ASSERT_EQ(indices.Row<int64_t>(i)[n], index) << name << " row " << i << " neighbor " << n;
         const double expected = metric == Synapse::kDot  ? -distance
                                 : metric == Synapse::kL2 ? std::sqrt(distance)
                                                          : distance;

@@ -56,7 +56,7 @@ TEST(Predictions, InputColumnsTellNamesKindsAndCategories) {
   ASSERT_EQ(columns.size(), 2u);
   EXPECT_EQ(columns[0].name, "weight");
   EXPECT_EQ(columns[0].kind, ColumnKind::kNumber);
-  EXPECT_EQ(columns[0].scaling.offset, 2.5) << "the mean of standardised numbers";
+  EXPECT_EQ(columns[0].scaling.offset, 2.5) << "the mean of standardized numbers";
   EXPECT_EQ(columns[1].categories, (std::vector<std::string>{"green", "red"}));
 }
 

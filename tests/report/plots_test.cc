@@ -76,7 +76,7 @@ TEST(Plots, CurvesDifferInColourDashAndMarker) {
   for (size_t at = script.find(kStyle); at != std::string::npos; at = script.find(kStyle, at + 1)) {
     styles.insert(script.substr(at, script.find(" title", at) - at));
   }
-  EXPECT_EQ(styles.size(), 15U) << "also where colours come again";
+  EXPECT_EQ(styles.size(), 15U) << "also where colors come again";
   for (size_t i = 0; i < 7; ++i) {
     EXPECT_TRUE(Mentions(script, std::string(PlotColour(i))));
     for (size_t j = 0; j < i; ++j) {

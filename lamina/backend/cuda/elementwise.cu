@@ -158,7 +158,7 @@ class CudaElementwise final : public Elementwise {
   }
   void NormalizeBackward(const NormalizeBackwardArgs& args) const noexcept override {
     DispatchFloat(args.delta.dtype, [&]<class T>(T) {
-      Launch("normalise back", &NormalizeBackwardKernel<T>, args.delta.cols * kWarp, RowsOf<T>(args.z),
+      Launch("normalize back", &NormalizeBackwardKernel<T>, args.delta.cols * kWarp, RowsOf<T>(args.z),
              static_cast<const T*>(args.gamma), static_cast<const T*>(args.inverse), RowsOf<T>(args.delta),
              static_cast<T*>(args.gamma_gradient), static_cast<T*>(args.beta_gradient), args.delta.rows,
              args.delta.cols);
@@ -166,7 +166,7 @@ class CudaElementwise final : public Elementwise {
   }
   void FoldNormalization(const NormalizationArrays& arrays, MatrixView weights, void* bias) const noexcept override {
     DispatchFloat(weights.dtype, [&]<class T>(T) {
-      Launch("fold normalisation", &FoldNormalizationKernel<T>, weights.rows * weights.cols, ToDevice<T>(arrays),
+      Launch("fold normalization", &FoldNormalizationKernel<T>, weights.rows * weights.cols, ToDevice<T>(arrays),
              RowsOf<T>(weights), static_cast<T*>(bias), weights.rows, weights.cols);
     });
   }

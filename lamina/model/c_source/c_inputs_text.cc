@@ -54,7 +54,7 @@ constexpr const char* kHash =
     "  hash ^= hash >> 32;\n"
     "  buckets[(hash >> 1) % (uint64_t)count] += (hash & 1) != 0 ? 1.0 : -1.0;\n"
     "}\n\n"
-    "/* Words and pairs of neighbours, counted in buckets by their hash (FNV-1a) and brought to length 1. */\n"
+    "/* Words and pairs of neighbors, counted in buckets by their hash (FNV-1a) and brought to length 1. */\n"
     "static void @_words(const char *text, double *buckets, int count) {\n"
     "  const uint64_t start = (uint64_t)14695981039346656037ULL;\n"
     "  uint64_t word = start, pair = start;\n"
