@@ -72,8 +72,7 @@ std::vector<Row> TrialRows() {
       Row("random", &S::random, "This many trials drawn at random (--seed) instead of the whole grid; 0: the grid",
           {.range = kNotNegative}),
       Row("halving", &S::halving,
-          "One in this many of the trials that reach a stage goes on, for this many times as many epochs; 0: all go to "
-          "the end",
+          "One in this many trials of a stage goes on, for this many times as many epochs; 0: all go to the end",
           {.range = NumberRange{.low = 1, .above_low = true, .zero = true}}),
       Row("first-epochs", &S::first_epochs, "Epochs of the first stage; 0: two stages come before the last",
           {.range = kNotNegative, .effect = [](const S& s) { return s.halving > 1; }}),
@@ -92,21 +91,21 @@ std::vector<Row> SearchRows() {
           Row("yes-all", &S::yes_all, "Confirms a search of that many trials; needed above 1000",
               {.trials = InTrials::kOutside}),
           Row("state", &S::state,
-              "Keep the search in this folder. The same command goes on from there after an interruption. Several at a "
-              "time, on all hosts that see the folder, share its trials",
+              "Keep the search in this folder. The same command goes on from there; several, on all hosts that see "
+              "the folder, share its trials",
               {.trials = InTrials::kOutside, .decides_writing = true}),
           Row("lease", &S::lease,
-              "Seconds without a sign of life after which trials of a process on another host are taken over",
+              "Seconds without a sign of life after which trials of another host's process are taken over",
               {.range = NumberRange{.low = 1, .high = 86400},
                .effect = [](const S& s) { return !s.state.empty(); },
                .trials = InTrials::kOutside}),
           Row("time-limit", &S::time_limit,
-              "End the search after this time (90s, 10m, 1h). Each stage has its share of the time, and trials that "
-              "had no turn are left out",
+              "End the search after this time (90s, 10m, 1h). Each stage has its share, and trials without a turn "
+              "are left out",
               {.trials = InTrials::kOutside, .basic = "End the search after this time: 90s, 10m, 1h"}),
           Row("ensemble", &S::ensemble,
-              "Write --model with up to this many networks of finished trials, chosen for their mean answer to the "
-              "validation rows; 0: no such model",
+              "Write --model with up to this many networks of finished trials, chosen by their mean answer to the "
+              "validation rows; 0: none",
               {.range = NumberRange{.low = 0, .high = 1000}, .basic = "Keep up to this many networks together"}),
           Row("check-folds", &S::check_folds,
               "Compare the best trial with the default, trial 1, on this many folds of all rows; 0: no comparison; "

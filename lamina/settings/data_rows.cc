@@ -30,8 +30,7 @@ bool HasDerived(const S& s) { return !s.derive.empty(); }
 std::vector<Row> TableRows() {
   return {
       Row("data", &S::data,
-          "Training data: a CSV, .xlsx, .ods, .npy or IDX file, a folder of IDX files, or kddcup99:FOLDER; .gz is read "
-          "as it is",
+          "Training data: a CSV, .xlsx, .ods, .npy or IDX file (also .gz), a folder of IDX files, or kddcup99:FOLDER",
           {.trials = kSame,
            .after_checkpoint = true,
            .reads = &DataFiles,
@@ -48,15 +47,14 @@ std::vector<Row> TableRows() {
       Row("drop", &S::drop, "Columns to leave out, by name or number",
           {.of_columns = true, .basic = "Columns to leave out"}),
       Row("use", &S::use,
-          "Columns to use although they look useless. Others of one value, identifiers and free text are left out, "
+          "Columns to use although they look useless: others of one value, identifiers and free text are left out, "
           "with a note",
           {.of_columns = true}),
       Row("select", &S::select,
-          "Which number columns are inputs. all; telling: those that predict the target on their own in the training "
-          "rows (F test, one false one in ten); auto: telling where there are more than twice as many of them as "
-          "training rows",
+          "Which number columns are inputs: all; telling: those that predict the target alone (F test, one false one "
+          "in ten); auto: telling where they are more than twice as many as the training rows",
           {.choices = &Names<kSelections>, .of_columns = true}),
-      Row("task", &S::task, "auto, classification or regression; auto: by the values of the target",
+      Row("task", &S::task, "auto, classification or regression; auto: by the target's values",
           {.choices = &Names<kTasks>, .trials = kSame, .basic = "classification or regression; auto: by the target"})};
 }
 
@@ -66,12 +64,11 @@ std::vector<Row> ReadingRows() {
       Row("header", &S::header, "CSV: whether the first line holds the names: auto, yes or no",
           {.choices = &Names<kHeaders>, .reads_file = true}),
       Row("header-line", &S::header_line,
-          "CSV and workbooks: the line (in a sheet: the row) that holds the names, counted from 1; 0: the first one "
-          "below titles",
+          "CSV and workbooks: the line or row that holds the names, from 1; 0: the first one below titles",
           {.range = kNotNegative, .reads_file = true}),
       Row("around", &S::around,
-          "CSV and workbooks: lines around the table, such as titles above it, units below the names, sums and "
-          "notes at the end: skip (with a note) or keep",
+          "CSV and workbooks: titles above the table, units below the names, sums and notes at the end: skip (with a "
+          "note) or keep",
           {.choices = &Names<kArounds>, .reads_file = true}),
       Row("separator", &S::separator,
           "CSV: auto, comma, semicolon, tab, pipe, space (any number of them) or one character",
@@ -80,34 +77,33 @@ std::vector<Row> ReadingRows() {
           "CSV: how numbers are written: point (1,234.5), comma (1.234,5), or auto: as each column shows",
           {.choices = &Names<kDecimals>, .reads_file = true}),
       Row("date-order", &S::date_order,
-          "CSV: order of the parts in dates that do not begin with the year: day-first (31/12/2024), month-first "
-          "(12/31/2024), or auto: as each column shows",
+          "CSV: dates that do not begin with the year: day-first (31/12/2024), month-first (12/31/2024), or auto: as "
+          "each column shows",
           {.choices = &Names<kDateOrders>, .reads_file = true}),
       Row("text-columns", &S::text_columns, "CSV: columns to read as text although they look like numbers",
           {.reads_file = true, .of_columns = true}),
       Row("missing-values", &S::missing_values,
-          "CSV: more cells that mean a missing value, such as -999. Known are empty cells, NA, N/A, NULL, None, NaN, "
-          "-, --, ., ? and Excel's errors, in upper or lower case",
+          "CSV: more marks of a missing value, such as -999. Known, in any case: an empty cell, NA, N/A, NULL, None, "
+          "NaN, -, --, ., ? and Excel's errors",
           {.reads_file = true}),
       Row("strict", &S::strict,
-          "CSV: a cell that is no number, in a column of numbers, is an error. Otherwise it is a missing value, with a "
-          "note",
+          "CSV: a cell that is no number in a column of numbers is an error, instead of a missing value with a note",
           {.reads_file = true}),
       Row("encoding", &S::encoding,
-          "CSV: encoding of the text, by its name in iconv; auto: UTF-8, UTF-16 by its mark, else windows-1252",
+          "CSV: encoding, by its name in iconv; auto: UTF-8, UTF-16 by its mark, else windows-1252",
           {.reads_file = true}),
-      Row("sheet", &S::sheet, "Workbook (.xlsx, .ods): the sheet to read; default: the first one that is not hidden",
+      Row("sheet", &S::sheet, "Workbook (.xlsx, .ods): the sheet to read; default: the first visible one",
           {.reads_file = true})};
 }
 
 std::vector<Row> GapRows() {
   return {Row("missing", &S::missing,
-              "Missing values of inputs. mean or median of the training rows fills them in (text: the most frequent "
-              "category), with a note; drop leaves the row out; error ends the run. Rows without a target are left "
-              "out, except with error",
+              "Missing inputs. mean or median of the training rows fills them in (text: the most frequent category), "
+              "with a note; drop leaves the row out; error ends the run. Rows without a target are left out, except "
+              "with error",
               {.choices = &Names<kMissing>}),
           Row("missing-indicator", &S::missing_indicator,
-              "Adds an input for every column that lacks values in training rows: 1 where the value is missing. yes, "
+              "One more input for every column that lacks values in training rows, 1 where they are missing: yes, "
               "no, or auto: where at least 1 % of 500 training rows or more lack it",
               {.choices = &Names<kHeaders>,
                .effect = [](const S& s) { return s.missing == "mean" || s.missing == "median"; },
@@ -127,8 +123,8 @@ std::vector<Row> SampleRows() {
                .effect_text = "For fewer samples than all",
                .trials = kSame}),
           Row("memory", &S::memory,
-              "Encoded data (lamina data encode): resident memory for the run, such as 300M. Rows that do not fit are "
-              "read in windows, and shuffled within them; empty: all at once",
+              "Encoded data (lamina data encode): resident memory for the run, such as 300M. Rows beyond it are read "
+              "in windows, and shuffled within them; empty: all at once",
               {.trials = kOutside, .after_checkpoint = true})};
 }
 
@@ -151,8 +147,8 @@ std::vector<Row> DerivedRows() {
 
 std::vector<Row> SplitRows() {
   return {Row("split", &S::split,
-              "Shares of training, validation and test rows, which sum to 1; default: 0.6,0.2,0.2, or 5:1:0 where test "
-              "data is given separately",
+              "Shares of training, validation and test rows, of sum 1; default: 0.6,0.2,0.2, or 5:1:0 beside "
+              "separate test data",
               {.range = kShare,
                .trials = kSame,
                .of_columns = true,
@@ -160,8 +156,8 @@ std::vector<Row> SplitRows() {
           Row("stratify", &S::stratify, "Split each class by these shares",
               {.effect = &MayBeClasses, .effect_text = "For classes", .trials = kSame}),
           Row("split-by", &S::split_by,
-              "Split by this column instead of at random. Numbers and dates: in their order, the last rows are the "
-              "test. Text: whole categories stay together. --method rfm then leaves out whole categories, and answers "
+              "Split by this column, not at random. Text: whole categories stay together. Numbers and dates: in "
+              "their order, the last rows are the test. --method rfm then leaves out whole categories, and answers "
               "ordered rows by earlier ones",
               {.trials = kSame, .of_columns = true})};
 }
@@ -170,28 +166,27 @@ std::vector<Row> SplitRows() {
 std::vector<Row> EncodingRows() {
   return {Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
           Row("min-count", &S::min_count,
-              "One-hot encoding: categories of fewer training rows than this share one input, other. Unseen categories "
-              "then count as other, too",
+              "One-hot encoding: categories of fewer training rows share one input, other, and so do unseen ones",
               {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
           Row("max-categories", &S::max_categories,
               "One-hot encoding: inputs of one column. The most frequent categories have their own, all others share "
               "one, other",
               {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
           Row("text", &S::text,
-              "Free text (different in more than every second row): leave-out, or hash: its words and pairs of "
+              "Free text (different in more than every second row): leave-out, or hash: words and pairs of "
               "neighboring words, hashed into --text-inputs inputs",
               {.choices = &Names<kTextEncodings>}),
           Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
               {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
           Row("dates", &S::dates,
-              "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week and "
-              "the day, as sine and cosine, where the training rows cover such a period",
+              "Date columns: days (since 1970-01-01, scaled), or calendar: also sine and cosine of the year, the "
+              "week and the day, where training rows cover them",
               {.choices = &Names<kDateEncodings>}),
           Row("numbers", &S::numbers,
-              "Number columns: scaled as --scale says, or ple: piecewise linear encoding, with an input for each bin "
-              "between quantiles of the training rows (Gorishniy et al. 2022)",
+              "Number columns: scaled (by --scale), or ple: piecewise linear encoding, an input for each bin between "
+              "quantiles of the training rows (Gorishniy et al. 2022)",
               {.choices = &Names<kNumberEncodings>}),
-          Row("bins", &S::bins, "Most bins of a column; a column of few different values has fewer",
+          Row("bins", &S::bins, "Most bins of a column; few different values have fewer",
               {.range = kBins,
                .effect = [](const S& s) { return s.numbers == "ple"; },
                .effect_text = "For --numbers ple"})};
@@ -200,16 +195,16 @@ std::vector<Row> EncodingRows() {
 std::vector<Row> ScaleRows() {
   return {Row("scale", &S::scale,
               "Number columns: auto (images: divided by 255, others: standardize), none, standardize, minmax, log "
-              "(sign(x) ln(1+|x|), standardized), robust (minus the median, divided by the span of the middle half of "
-              "the rows, smoothly kept between -3 and 3) or size (divided by the root of the mean square)",
+              "(sign(x) ln(1+|x|), standardized), robust (minus the median, over the span of the middle half, "
+              "smoothly kept between -3 and 3) or size (over the root mean square)",
               {.choices = &Names<kScalings>}),
           Row("target-scale", &S::target_scale,
               "Regression targets: auto (standardize), none, standardize, minmax, log, robust (without limits) or size "
               "(auto for losses of counts and amounts)",
               {.choices = &Names<kScalings>, .effect = &MayBeNumbers, .shapes_loss = true}),
           Row("target-values", &S::target_values,
-              "Classification targets: value of the other classes and of the true class; default: 0,1, and -1,1 for "
-              "tanh and bipolar_sigmoid outputs",
+              "Classification targets: value of the other classes and of the true one; default: 0,1, with tanh and "
+              "bipolar_sigmoid outputs -1,1",
               {.range = kAnyNumber, .effect = &MayBeClasses, .shapes_loss = true})};
 }
 
@@ -223,11 +218,11 @@ std::vector<Row> WeightRows() {
               "each class (p_a,p_b for classes a and b), or a value",
               {.trials = kSame, .of_columns = true}),
           Row("baseline", &S::baseline,
-              "Regression: the naive guess that the test is compared with: a column (yesterday's price) or a number",
+              "Regression: the naive guess beside the test: a column (yesterday's price) or a number",
               {.effect = &MayBeNumbers, .trials = kSame, .of_columns = true}),
           Row("cost-matrix", &S::cost_matrix,
-              "Classification: what each mistake costs on the test rows. A CSV file (a line for each class with its "
-              "costs, the header names the predicted classes) or kddcup99",
+              "Classification: what each mistake costs on the test rows: kddcup99, or a CSV file with a line for "
+              "each class, whose header names the predicted ones",
               {.effect = &MayBeClasses,
                .trials = kSame,
                .after_checkpoint = true,

@@ -27,9 +27,9 @@ std::vector<Setting<TrainSettings>> QualityRows() {
   constexpr InTrials kSame = InTrials::kSame;
   return {
       Row("folds", &S::folds,
-          "Cross-validation: this many models, each tested on a part of the rows that it has not seen, so that every "
-          "row is tested once. Classes are spread evenly. With --split-by, rows of the same text stay together, and "
-          "numbers and dates are tested by models of earlier rows. --model then trains on all rows; 0: none",
+          "Cross-validation: this many models, each tested on rows that it has not seen, every row once, classes "
+          "spread evenly. With --split-by, rows of the same text stay together, and models of earlier rows test "
+          "numbers and dates. --model then trains on all rows; 0: none",
           {.range = kFoldCounts,
            .trials = kSame,
            .of_columns = true,
@@ -37,20 +37,19 @@ std::vector<Setting<TrainSettings>> QualityRows() {
       Row("fold", &S::fold, "--folds: train only this one, from 1, and test its rows; 0: all",
           {.range = kNotNegative, .effect = &HasFolds, .trials = kSame, .of_columns = true}),
       Row("bag", &S::bag,
-          "--folds: --model keeps the networks of the folds, and answers with their mean, instead of one network "
-          "trained on all rows. All of them see columns as encoded by all rows",
+          "--folds: --model keeps the networks of the folds, and answers with their mean, instead of one trained on "
+          "all rows. All see columns as encoded by all rows",
           {.effect = &HasFolds, .trials = kSame}),
       Row("group", &S::group,
-          "Rows with the same value in this column stay together: in folds, in the split, and where --method rfm "
-          "leaves rows out. The column itself is no input",
+          "Rows with the same value in this column, which is no input, stay together: in folds, in the split, and "
+          "where --method rfm leaves rows out",
           {.trials = kSame, .of_columns = true}),
       Row("out-of-fold", &S::out_of_fold,
-          "--folds: write out-of-fold answers to this file, as CSV: for every row, the answer of the model that has "
-          "not seen it",
+          "--folds: write to this file, as CSV, for every row the answer of the model that has not seen it",
           {.effect = &HasFolds, .trials = InTrials::kOutside, .writes = true}),
       Row("metrics", &S::metrics,
-          fmt::format("Metrics of the test rows and folds: all, or some of {}. pinball:0.9 is for the quantile 0.9; in "
-                      "a model of quantiles, pinball takes each answer's own level",
+          fmt::format("Metrics of the test rows and folds: all, or some of {}. pinball:0.9 is for the quantile 0.9; "
+                      "in models of quantiles, pinball takes each answer's own",
                       fmt::join(MetricNames(), ", ")),
           {.trials = kSame, .after_checkpoint = true, .of_columns = true}),
       Row("monitor", &S::monitor,
@@ -59,11 +58,11 @@ std::vector<Setting<TrainSettings>> QualityRows() {
           {.choices = &MonitorNames, .more_choices = true, .trials = kSame}),
       Row("calibrate", &S::calibrate,
           "Classes: divide the last layer by a temperature fitted to the validation rows, so that probabilities say "
-          "how often they are right; --label-smoothing above 0 does it by itself",
+          "how often they are right; --label-smoothing above 0 does so, too",
           {.effect = [](const S& s) { return s.task != "regression"; }, .trials = kSame, .after_checkpoint = true}),
       Row("intervals", &S::intervals,
-          "Regression: keep the distance from the answer within which this share of the true values lies (of the "
-          "validation rows, of all with --folds), for predict --intervals; for example 0.9",
+          "Regression: keep the distance within which this share of the true values lies (of the validation rows, of "
+          "all with --folds), for predict --intervals; for example 0.9",
           {.range = kShareInside,
            .effect = [](const S& s) { return s.task != "classification"; },
            .trials = kSame,

@@ -56,11 +56,11 @@ std::vector<Row> LayerRows() {
   return {
       Row("recipe", &S::recipe,
           fmt::format(
-              "What the open settings (auto) of network and training become. plain: one layer, quick. tabular: three "
+              "What open settings (auto) of network and training become. plain: one layer, quick. tabular: three "
               "layers trained as RealMLP-TD-S, better on tables, but slower. mixed: that network and a kernel "
               "machine, as rfm, which count half each. auto: mixed for tables of {} to {} training rows where no "
-              "setting of a network is given, else tabular for tables, plain for images and, with a note, for what "
-              "tabular cannot do: lbfgs, shards, layers of distances",
+              "setting of a network is given, else tabular for tables. It is plain for images and, with a note, for "
+              "what tabular cannot do: lbfgs, shards, layers of distances",
               WithThousands(kMixedAbove), WithThousands(kMostRowsOfMixed)),
           {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better, mixed best; auto"}),
       Row("hidden", &S::hidden,
@@ -80,11 +80,10 @@ std::vector<Row> LayerRows() {
            .effect = &OutputIsOpen,
            .effect_text = "Where --layers does not say the output layer"}),
       Row("layers", &S::layers,
-          "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances "
-          "l1, l2, l2sq with activations such as triangle(radius=12). -radius at the end trains a radius for every "
-          "neuron. rbf is l1-triangle, mul is dot-tanh. A first layer of distances starts at training rows, and "
-          "takes its radius from their distances if none is given. auto as the last layer: the output layer that "
-          "the target needs"),
+          "All layers in full instead, for example dot-tanh:256,dot-softmax:10. Synapses: dot, and the distances l1, "
+          "l2, l2sq with activations such as triangle(radius=12). -radius at the end trains a radius for every "
+          "neuron. rbf is l1-triangle, mul is dot-tanh. A first layer of distances starts at training rows, its "
+          "radius at their distances if none is given. auto as the last layer: what the target needs"),
       Row("bias", &S::bias, "dot neurons have a bias (a neuron in --layers can say otherwise: -bias, -nobias)"),
       Row("gain", &S::gain, "Gain of bipolar_sigmoid (2018 paper)",
           {.range = kNotZero, .effect = &HasBipolar, .effect_text = kBipolarText}),
@@ -97,8 +96,8 @@ std::vector<Row> StartRows() {
   return {
       Row("init", &S::init,
           "Weights at the start: glorot_uniform, glorot_normal, he_uniform, he_normal, or ntk (normal, standard "
-          "deviation 1 / sqrt(inputs), biases 1); auto: ntk with --parametrization ntk, he_uniform for the relu family "
-          "in networks of more than three layers, else glorot_uniform",
+          "deviation 1 / sqrt(inputs), biases 1); auto: ntk with --parametrization ntk, he_uniform for the relu "
+          "family in more than three layers, else glorot_uniform",
           {.choices = &AutoAnd<&InitializationNames>}),
       Row("zero-last", &S::zero_last,
           "Whether the output layer starts at zero: yes, no, or auto: by the recipe (plain: no)",
@@ -108,8 +107,8 @@ std::vector<Row> StartRows() {
           "written --layers \"residual(dot-relu:64,dot-identity:64),auto\"",
           {}),
       Row("members", &S::members,
-          "Networks in one that share the hidden layers (TabM-mini). Each has its own factors for the inputs and its "
-          "own output layer, and their mean is the answer; 1: one network",
+          "Networks in one that share the hidden layers (TabM-mini). Each has factors for the inputs and an output "
+          "layer; their mean is the answer; 1: one network",
           {.range = NumberRange{.low = 1, .high = 4096}}),
       Row("parametrization", &S::parametrization,
           "standard, or ntk: dot layers learn with the learning rate divided by sqrt(inputs), from weights of --init "
@@ -120,8 +119,8 @@ std::vector<Row> StartRows() {
 // What inputs become before the hidden layers.
 std::vector<Row> EmbeddingRows() {
   return {Row("number-embedding", &S::number_embedding,
-              "Embedding of number inputs before the hidden layers: none, or pbld: beside each number stand "
-              "--embedding-size numbers, mixed from trained sine waves of it; auto: by the recipe (none)",
+              "Embedding of number inputs: none, or pbld: beside each number stand --embedding-size numbers, mixed "
+              "from trained sine waves of it; auto: by the recipe (none)",
               {.choices = &AutoAnd<&NumberEmbeddingNames>}),
           Row("waves", &S::waves, "Sine waves of each number",
               {.range = NumberRange{.low = 1, .high = 1024}, .effect = &HasWaves}),
@@ -133,23 +132,23 @@ std::vector<Row> EmbeddingRows() {
                .effect = &HasWaves,
                .effect_text = "For --number-embedding pbld"}),
           Row("category-embedding", &S::category_embedding,
-              "Embedding of one-hot columns with more categories than this: as many trained numbers, before the hidden "
-              "layers; 0: none; auto: by the recipe (plain: 0)",
+              "One-hot columns with more categories than this become as many trained numbers; 0: none; auto: by the "
+              "recipe (plain: 0)",
               {.range = NumberRange{.low = 0, .high = 1024}}),
           Row("front-scale", &S::front_scale,
-              "Trains a factor for every input, at this times the learning rate, and multiplies it into the weights of "
-              "the first layer, of dot neurons; 0: none; auto: by the recipe (plain: 0)",
+              "Trains a factor for every input of a first layer of dot neurons, at this times the learning rate; 0: "
+              "none; auto: by the recipe (plain: 0)",
               {.range = StepRange("front-scale")})};
 }
 
 std::vector<Row> NumberRows() {
   return {Row("dtype", &S::dtype, "f32 or f64", {.choices = &Names<kTypes>}),
           Row("precision", &S::precision,
-              "Precision of the operands of products while training. exact. bf16 (backends cpu and cuda, dot layers in "
-              "f32): faster where the processor multiplies bf16, with parameters and sums still in f32. fast: TF32 on "
-              "backend cuda, two bf16 per number on AMX tiles, exact elsewhere. bf16x3: three bf16 per number on AMX "
-              "tiles, as good as exact for finite numbers, exact elsewhere. auto: what is faster here, for classes "
-              "bf16 or else fast, for numbers bf16x3",
+              "Operands of products while training. exact. bf16 (backends cpu and cuda, dot layers in f32): faster "
+              "where the processor multiplies bf16, with parameters and sums still in f32. fast: TF32 on backend "
+              "cuda, two bf16 per number on AMX tiles, exact elsewhere. bf16x3: three bf16 per number on AMX tiles, "
+              "as good as exact for finite numbers, exact elsewhere. auto: the faster one here, for classes bf16 or "
+              "else fast, for numbers bf16x3",
               {.choices = &AutoAnd<&Names<kPrecisions>>, .after_checkpoint = true})};
 }
 
@@ -164,8 +163,8 @@ std::vector<Row> MachineRows() {
                .writes = true,
                .basic = "Write the trained model to this file"}),
           Row("overwrite", &S::overwrite,
-              "Replace the file of --model even if it holds a model of other data or of another target (one of the "
-              "same is always replaced), and that of --checkpoint even if it is no checkpoint",
+              "Replace the file of --model even if it holds a model of other data or another target, and that of "
+              "--checkpoint even if it is none. A model of the same is always replaced",
               {.trials = kOutside, .after_checkpoint = true, .decides_writing = true}),
           Row("history", &S::history, "Write the history to this file as CSV",
               {.trials = kOutside, .after_checkpoint = true, .writes = true}),

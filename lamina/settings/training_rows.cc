@@ -113,19 +113,19 @@ std::vector<Row> LossRows() {
            .effect_text = "For --loss quantile",
            .shapes_loss = true}),
       Row("label-smoothing", &S::label_smoothing,
-          "Classes: this share of the training targets is spread evenly over all classes; 0 to below 1; auto: by the "
+          "Classes: this share of the training targets, 0 to below 1, is spread over all classes; auto: by the "
           "recipe (plain: 0). Above 0, probabilities are calibrated, as by --calibrate, if there are validation rows",
           {.range = StepRange("label-smoothing"), .effect = &MayBeClasses, .after_checkpoint = true}),
-      Row("dropout", &S::dropout, "Share of the hidden layers' outputs that is left out of a training step, at random",
+      Row("dropout", &S::dropout, "Share of the hidden layers' outputs left out of a training step, at random",
           {.range = StepRange("dropout"), .after_checkpoint = true}),
       Row("mixup", &S::mixup,
-          "Mixes the rows of a training step with one another, inputs and targets, in shares drawn from Beta(a, a) "
-          "with this a; 0: no mixup",
+          "Mixes rows of a training step, inputs and targets, in shares drawn from Beta(a, a) with this a; 0: no "
+          "mixup",
           {.range = StepRange("mixup"), .after_checkpoint = true}),
       Row("normalization", &S::normalization,
-          "Normalization of hidden layers of dot neurons in training steps: none, or batch: each neuron's sum minus "
-          "its mean over the batch, divided by its standard deviation there, times a trained factor. The model keeps "
-          "them folded into the weights",
+          "Hidden layers of dot neurons in training steps: none, or batch: each neuron's sum minus its mean over the "
+          "batch, over its standard deviation there, times a trained factor. The model keeps them folded into the "
+          "weights",
           {.choices = &NormalizationNames})};
 }
 
@@ -143,17 +143,15 @@ std::vector<Row> UpdateRows() {
           "Learning rate of the biases as a share of the others'; auto: by the recipe (plain: 1)",
           {.range = StepRange("bias-rate"), .after_checkpoint = true}),
       Row("embedding-rate", &S::embedding_rate,
-          "Learning rate of the embeddings of numbers and categories as a share of the others'; auto: by the recipe "
-          "(plain: "
-          "1)",
+          "Learning rate of the embeddings as a share of the others'; auto: by the recipe (plain: 1)",
           {.range = StepRange("embedding-rate"), .after_checkpoint = true}),
       Row("momentum", &S::momentum, UpdateNumberHelp("momentum"),
           {.range = TrainRanges::momentum,
            .effect = [](const S& s) { return Reads(s, "momentum"); },
            .after_checkpoint = true}),
       Row("weight-decay", &S::weight_decay,
-          "Weight decay, the 2018 paper's regularization factor; auto: by the number of training rows (0.001, less for "
-          "more than 5,000) where --epochs is auto, else 0",
+          "Weight decay, the 2018 paper's regularization factor; auto: 0.001 (less above 5,000 training rows) where "
+          "--epochs is auto, else 0",
           {.range = TrainRanges::weight_decay, .after_checkpoint = true, .logarithmic = true}),
       Row("beta1", &S::beta1, UpdateNumberHelp("beta1"),
           {.range = TrainRanges::beta1,
@@ -169,8 +167,7 @@ std::vector<Row> UpdateRows() {
            .after_checkpoint = true,
            .logarithmic = true}),
       Row("clip-norm", &S::clip_norm,
-          "Largest L2 norm of the gradient of a step, over all parameters together; longer ones are shortened; 0: no "
-          "limit",
+          "Largest L2 norm of a step's gradient, over all parameters together; longer ones are shortened; 0: no limit",
           {.range = StepRange("clip-norm"), .after_checkpoint = true, .logarithmic = true})};
 }
 
@@ -184,15 +181,15 @@ std::vector<Row> StepRows() {
            .effect_text = "Not for lbfgs, whose steps take all rows",
            .after_checkpoint = true}),
       Row("shards", &S::shards,
-          "Parts of a batch whose gradients are summed in a fixed order. The model is then the same, to the bit, for "
-          "any number of MPI ranks up to this; 0: 8 with ranks, else the batch in one piece",
+          "Parts of a batch whose gradients are summed in a fixed order: the same model, to the bit, for any number "
+          "of MPI ranks up to this; 0: 8 with ranks, else the batch in one piece",
           {.range = TrainRanges::shards}),
       Row("shard-data", &S::shard_data,
-          "The shards own the training rows: each epoch shuffles within shards, and an MPI rank keeps only the rows of "
-          "its shards. The model is the same, to the bit, for any number of ranks. Without it every rank has all rows"),
+          "The shards own the training rows: epochs shuffle within shards, and an MPI rank keeps only the rows of "
+          "its own. The model is the same, to the bit, for any number of ranks. Without it every rank has all rows"),
       Row("gradients", &S::gradients,
-          "How gradients are sent between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The "
-          "model then depends on the number of ranks",
+          "Gradients between MPI ranks: exact, or bf16: half the bytes, summed in f32. The model then depends on the "
+          "number of ranks",
           {.choices = &Names<kGradients>, .after_checkpoint = true})};
 }
 
@@ -232,13 +229,12 @@ std::vector<Row> ScheduleRows() {
 std::vector<Row> EndRows() {
   return {
       Row("patience", &S::patience,
-          "Early stopping: stop after this many epochs without a better --monitor of the validation rows; 0: never; "
-          "auto: a fifth of the epochs, 5 to 50, where --epochs is auto and there are validation rows, else never",
+          "Early stopping after this many epochs without a better --monitor of the validation rows; 0: never; auto: "
+          "a fifth of the epochs, 5 to 50, with validation rows and --epochs auto, else never",
           {.range = TrainRanges::patience, .after_checkpoint = true}),
       Row("patience-waves", &S::patience_waves,
-          "Early stopping: stop where a wave of the schedule ends, if this many waves brought no better --monitor of "
-          "the validation rows; 0: never; auto: by the recipe (plain: 0; tabular: 1 where --epochs is auto and there "
-          "are validation rows)",
+          "Early stopping at the end of a wave of the schedule, if this many waves brought no better --monitor; 0: "
+          "never; auto: by the recipe (plain: 0; tabular: 1 with validation rows and --epochs auto)",
           {.range = TrainRanges::patience_waves,
            .effect =
                [](const S& s) {
@@ -249,14 +245,13 @@ std::vector<Row> EndRows() {
       Row("min-improvement", &S::min_improvement, "How much lower a loss must be to count as better",
           {.range = TrainRanges::min_improvement, .after_checkpoint = true, .logarithmic = true}),
       Row("keep", &S::keep,
-          "Which weights are kept at the end: best (of the epoch with the best --monitor of the validation rows), "
-          "last, last_best (of equally good epochs the last one), best_wave (the best of the epochs where a wave of "
-          "the schedule coslog4 ends), or auto: best where there are validation rows",
+          "Weights kept at the end: best (of the epoch with the best --monitor of the validation rows), last, "
+          "last_best (of equally good epochs the last one), best_wave (the best epoch that ends a wave of coslog4), "
+          "or auto: best where there are validation rows",
           {.choices = &KeepNames, .after_checkpoint = true}),
       Row("quantize-aware", &S::quantize_aware,
           "Epochs to add on what the network computes in 8-bit integers (export --c --int8), so that these lose "
-          "nothing: at a tenth of the learning rate, falling to 0. The model keeps the scales that it was trained for; "
-          "0: none",
+          "nothing: at a tenth of the learning rate, falling to 0. The model keeps their scales; 0: none",
           {.range = TrainRanges::quantize_aware, .effect = &LearnsByGradient, .after_checkpoint = true}),
       Row("shuffle", &S::shuffle, "Reorder the rows every epoch"),
       Row("seed", &S::seed, "Seed of the weights, the split and the order of rows",

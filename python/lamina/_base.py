@@ -45,20 +45,20 @@ class _Estimator(BaseEstimator):
     _parameters = {
         "scale": choice(
             *("auto", "standardize", "none"),
-            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in '
-            '[-1, 1] and standardizes others.',
+            text='Columns of X before the network: "auto" leaves numbers alone that all lie in [-1, 1] and '
+            'standardizes others.',
         ),
         "missing": choice(
             *("error", "mean"),
-            text="What a missing value in X is: refused, or the mean of its column (the most frequent text).",
+            text="Missing values in X: refused, or the mean of their column (the most frequent text).",
         ),
         "unseen": choice(
             *("zero", "error"),
-            text="What a category of X is that training did not have: no category, as the program has it, or refused.",
+            text="Categories that training did not have: none, as in the program, or refused.",
         ),
         "device": Parameter(
             '{"auto", "cpu", "cuda", ...}',
-            "Where training computes; \"auto\" takes a GPU where there is one that is faster.",
+            'Where training computes; "auto": on a GPU where there is one that is faster.',
             [StrOptions(set(_core.backends()))],
         ),
         "threads": Parameter(

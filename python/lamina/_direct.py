@@ -27,7 +27,7 @@ class _DirectClassifier(_ClassTargets):
 
         Parameters
         ----------
-        X : array or table, (rows, features)
+        X : array, sparse matrix or table, (rows, features)
 
         Returns
         -------
@@ -58,17 +58,17 @@ class _NoveltyClassifier(_DirectClassifier):
     _parameters = {
         "radius": or_auto(
             real(0, closed="neither"),
-            'Radius of all centers, in scaled units (of squared distances, if those are the metric); "auto" searches '
-            'for the one that answers every fifth row best.',
+            'Radius of all centers, in scaled units (squared ones for squared distances); "auto": the one that answers '
+            'every fifth row best.',
         ),
         "overlap": or_auto(
             real(0, most=4096, closed="right"),
-            'More gives more centers; "auto": 1, or what is found with a radius that is searched for.',
+            'More gives more centers; "auto": 1, or found with the radius.',
         ),
         "metric": choice(*METRICS),
         "kernel": KERNEL,
         "learning_rate": real(
-            0, "For the tuning of the output weights by online least mean squares; 0: they stay votes."
+            0, "Tunes output weights by online least mean squares; 0: they stay votes."
         ),
         "epochs": whole(1, "Passes of the tuning."),
         "scale": choice(

@@ -37,9 +37,8 @@ class _ExtremeLearning(_Estimator):
         "metric": choice(*("dot", *METRICS), text="Distances have rows as centers instead of random weights."),
         "centres": choice(
             *_core.centre_choices(),
-            text="Centers of distances: random rows, or those of clusters of the rows (whatever their weights), by "
-            "squared Euclidean distances and means, or Manhattan distances and medians. ``partial_fit`` finds them "
-            "among its first rows.",
+            text="Centers of distances: random rows, or clusters of the rows (whatever their weights) by squared "
+            "Euclidean distances and means, or Manhattan distances and medians. ``partial_fit`` takes its first rows.",
         ),
         "radius": or_auto(
             real(0, closed="neither"),
@@ -47,14 +46,13 @@ class _ExtremeLearning(_Estimator):
         ),
         "C": or_auto(
             real(0, closed="neither"),
-            '1/C is the ridge. "auto" takes the one whose answers are best with each row left out.',
+            '1/C is the ridge; "auto": the best one for answers to each row left out.',
         ),
         "random_state": RANDOM_STATE,
         "class_weight": CLASS_WEIGHT,
         "precision": choice(
             *("auto", "f32", "f64", "bf16"),
-            text='"auto" is f64 while that is a matter of seconds (rows times the square of the neurons up to 2e10), '
-            'else f32; sums are in f64 always.',
+            text='"auto": f64 up to 2e10 rows times squared neurons (seconds), else f32; sums are always in f64.',
         ),
     }
     _results = {
@@ -230,10 +228,10 @@ class ELMClassifier(_ExtremeLearning, _DirectClassifier):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Adds rows: the network is then that of all rows that ``partial_fit`` was given.
+        """Adds rows: the network is then that of all rows that ``partial_fit`` was given, without those of ``fit``.
 
-        Rows of ``fit`` do not count, as it keeps no sums. The first call draws the hidden layer and finds the scaling,
-        which later rows share. Sums of 8 bytes for every pair of neurons are kept, in pickles too.
+        The first call draws the hidden layer and finds the scaling, which later rows share. Sums of 8 bytes for every
+        pair of neurons are kept, in pickles too.
 
         Parameters
         ----------
@@ -281,10 +279,7 @@ class ELMRegressor(_ExtremeLearning, _NumberTargets):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Adds rows: the network is then that of all rows that ``partial_fit`` was given.
-
-        Rows of ``fit`` do not count, as it keeps no sums. The first call draws the hidden layer and finds the scaling,
-        which later rows share. Sums of 8 bytes for every pair of neurons are kept, in pickles too.
+        """Adds rows, as `ELMClassifier.partial_fit` does.
 
         Parameters
         ----------

@@ -54,24 +54,23 @@ def cdist(
     Parameters
     ----------
     x : array, (n, d)
-        Types: float64, float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8, uint8. uint64 is taken as
-        int64 where all numbers fit, else as float64. NumPy's arrays, and whatever gives its memory by the buffer
-        protocol or DLPack (PyTorch on the CPU). Arrays with dense rows are not copied, also read-only ones and mapped
-        files; others (Fortran order) are, once. Arrays of PyTorch or CuPy in the memory of the first CUDA GPU are
-        computed where they are with ``backend="cuda"``, and refused otherwise. The other operand may then be in host
-        memory.
+        NumPy's, or whatever gives its memory by the buffer protocol or DLPack (PyTorch on the CPU). Types: float64,
+        float32, float16, bfloat16 (ml_dtypes), int64, int32, int16, int8, uint8; uint64 as int64 where all numbers fit,
+        else as float64. Only arrays without dense rows (Fortran order) are copied, once; read-only ones and mapped
+        files are not. Arrays of PyTorch or CuPy on the first CUDA GPU need ``backend="cuda"``, which computes them
+        there; the other operand may then be in host memory.
     y : array, (m, d), optional
         x itself where it is left out. If the types differ, both become the one that holds all numbers.
     metric : {"euclidean", "cityblock", "sqeuclidean", "dice", "hamming", "jaccard", ...}
-        "l2" is another name of the first, "manhattan" and "l1" of the second, "l2sq" of the third. The default is that
-        of SciPy. The others are between rows of truths, in float64; "rogerstanimoto", "russellrao", "sokalsneath" and
-        "yule" are such, too. A number that is not 0 is true. "dice" and "hamming" take no numbers but 0 and 1.
+        "l2" is another name of the first, "manhattan" and "l1" of the second, "l2sq" of the third. The others, and
+        "rogerstanimoto", "russellrao", "sokalsneath" and "yule", are between rows of truths, in float64. A number that
+        is not 0 is true; "dice" and "hamming" take only 0 and 1.
     w : array, (d,), optional
-        Weights of the columns, as in SciPy. They multiply |x - y| for "cityblock", (x - y)^2 for "euclidean" and
-        "sqeuclidean", and what is counted for truths. Integers are then taken as float64.
+        Weights of the columns, as in SciPy, of |x - y| for "cityblock", of (x - y)^2 for "euclidean" and
+        "sqeuclidean", of what is counted for truths. Integers are then taken as float64.
     out : array, (n, m), optional
-        Where the distances go, an array of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also on the GPU.
-        It is what is returned.
+        Where the distances go, and what is returned: of NumPy or, by DLPack, of PyTorch; with ``backend="cuda"`` also
+        on the GPU.
     backend : str
         "cpu", "cuda", "auto" or another of ``lamina.backends()``.
     threads : int, optional
@@ -80,9 +79,8 @@ def cdist(
     Returns
     -------
     array, (n, m)
-        An array of NumPy; where x is on a GPU, one of x's library there. float64 for float64, float32 for the smaller
-        floating-point types. Integers give exact sums in int64 (int32 for 8 bits), but roots ("euclidean") as
-        floating-point numbers.
+        NumPy's; where x is on a GPU, that of x's library. float64 for float64, float32 for smaller floating-point
+        types. Integers give exact sums in int64 (int32 for 8 bits), but roots ("euclidean") in floating point.
 
     Raises
     ------
@@ -147,8 +145,8 @@ def layer(
     b : array, (m,), optional
         In the type of the result; one on a GPU is copied.
     neuron : str
-        As the program writes them: "rbf" or "rbf(radius=12)" (the L1 triangle of the 2017 paper), "mul" (dot and
-        tanh), "dot-relu", "l2-gaussian(radius=2)", ...
+        As the program writes it: "rbf" or "rbf(radius=12)" (the L1 triangle of the 2017 paper), "mul" (dot and tanh),
+        "dot-relu", "l2-gaussian(radius=2)", ...
     precision : {"exact", "fast", "bf16", "bf16x3"}
         What sums may be computed with; see docs/library.md.
     out, backend, threads
@@ -174,8 +172,8 @@ def nearest(
 ) -> tuple[Array, Array]:
     """The k nearest rows of y for every row of x, exactly.
 
-    Distances are compared as they are computed and never stored. For rows of few columns (up to 16) in float32 or
-    float64, backend "cpu" makes a tree where it pays. The answer is the same.
+    Distances are never stored. For up to 16 columns in float32 or float64, backend "cpu" makes a tree where it pays;
+    the answer is the same.
 
     Parameters
     ----------
@@ -190,9 +188,9 @@ def nearest(
     Returns
     -------
     distances : array, (n, k)
-        An array of NumPy, ascending, in the type that `cdist` gives.
+        NumPy's, ascending, in the type that `cdist` gives.
     indices : array of int64, (n, k)
-        Rows of y. Where distances are equal the lower index comes first, as in a stable sort.
+        Rows of y; of equal distances the lower index first.
 
     Raises
     ------

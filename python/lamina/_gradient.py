@@ -43,7 +43,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
 
     _parameters = {
         "random_state": RANDOM_STATE._replace(
-            text="The same number gives the same network on the same machine with as many threads."
+            text="The same number: the same network on the same machine with as many threads."
         ),
         "precision": choice(
             *("auto", "f32", "f64", "bf16"), text='Type of the network; "auto" is f32, and f64 for "lbfgs".'
@@ -67,7 +67,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         "momentum": real(0, 'For "sgd" and "nesterov".', most=1),
         "nesterovs_momentum": yes_or_no('Makes "sgd" with momentum "nesterov".'),
         "early_stopping": yes_or_no(
-            "Watches ``validation_fraction`` of the rows, or those of ``eval_set``, and keeps the best weights."
+            "Watches ``validation_fraction`` of the rows, or ``eval_set``, and keeps the best weights."
         ),
         "validation_fraction": real(0, most=1),
         "beta_1": real(0, 'For "adam" and its kin.', most=1),
@@ -82,7 +82,7 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         "callbacks": Parameter(
             "callable, list of callable or None",
             "Called after every epoch with a dict (epoch, train_loss, validation_loss, ...); True ends training. The "
-            "estimator answers as it is after that epoch.",
+            "estimator then answers as after that epoch.",
             [None, callable, "array-like"],
         ),
     }
@@ -122,17 +122,17 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         Parameters
         ----------
         X : array, sparse matrix or table, (rows, features)
-            Copied while it is scaled: what happens to it later does not matter. Sparse matrices become dense
-            batch by batch for perceptrons, as a whole for networks of distances (up to 4 GiB).
+            Copied while it is scaled. Sparse matrices become dense batch by batch for perceptrons, as a whole for
+            networks of distances (up to 4 GiB).
         y : array, (rows,) of classes, or (rows, classes) of 0 and 1; of numbers (rows,) or (rows, targets)
         sample_weight : array, (rows,), optional
             How much a row counts in the loss, beside ``class_weight``. Rows of weight 0 are left out.
         eval_set : (X, y) or [(X, y)], optional
-            Validation rows: their losses are ``validation_loss_curve_``, and early stopping takes them. The last pair
-            of a list decides, as in XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
+            Validation rows, for ``validation_loss_curve_`` and early stopping. The last pair of a list decides, as in
+            XGBoost. Refused with ``solver="lbfgs"``, which has no epochs.
         soft_target : array, (rows, classes) or (rows,) or (rows, targets), optional
-            What a teacher answers to the rows of X, learned in the place of ``y``. These are probabilities in the
-            order of the sorted classes, or numbers. ``y`` still names the classes, and scores validation rows.
+            A teacher's answers, learned in the place of ``y``: probabilities in the order of the sorted classes, or
+            numbers. ``y`` still names the classes, and scores validation rows.
 
         Returns
         -------
@@ -141,8 +141,8 @@ class _NetworkEstimator(CallbackSupportMixin, _Estimator):
         Raises
         ------
         lamina.DivergedError
-            Where the loss or a weight is no longer a finite number, which scikit-learn trains on with; an
-            ArithmeticError that names epoch, step and remedy.
+            Where the loss or a weight is no longer finite, which scikit-learn trains on with; an ArithmeticError that
+            names epoch, step and remedy.
         """
         return self._fit(X, y, sample_weight, eval_set, soft_target=soft_target)
 

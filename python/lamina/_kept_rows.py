@@ -45,8 +45,8 @@ class KeepsRows(BaseEstimator):
     _parameters = {
         "algorithm": choice(
             *("auto", "brute", "ball_tree", "kd_tree"),
-            text='All of these give the same answer. A tree over rows of few columns is made once so many neighbours '
-            'were asked for that it pays; "brute" keeps none from call to call.',
+            text='All give the same answer. A tree over rows of few columns is made once it pays for the neighbors '
+            'asked for; "brute" keeps none from call to call.',
         ),
         "metric": Parameter(
             '{"minkowski", "cityblock", "euclidean", "sqeuclidean", ...}',

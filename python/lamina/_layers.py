@@ -43,7 +43,7 @@ class _Perceptron(_NetworkEstimator):
         ),
         "activation": ACTIVATION,
         "scale": _Estimator._parameters["scale"]._replace(
-            text='What happens to the columns of X before the network: "auto" leaves numbers alone that all lie in '
+            text='Columns of X before the network: "auto" leaves numbers alone that all lie in '
             '[-1, 1] and standardizes others; columns of a sparse X it divides by their largest size, and zeros stay '
             'zeros. ``coefs_`` and ``intercepts_`` are always those for raw numbers.'
         ),
@@ -65,14 +65,14 @@ class _Perceptron(_NetworkEstimator):
 
     @property
     def coefs_(self) -> list[Array]:
-        """Weights of every layer, (inputs, outputs), of the network that takes raw numbers: copies."""
+        """Weights of every layer, (inputs, outputs), for raw numbers: copies."""
         if "_network" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no coefs_ before fit()")
         return self._unscaled()[0]
 
     @property
     def intercepts_(self) -> list[Array]:
-        """Biases of every layer of the network that takes raw numbers: copies."""
+        """Biases of every layer, for raw numbers: copies."""
         if "_network" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no intercepts_ before fit()")
         return self._unscaled()[1]
@@ -89,10 +89,10 @@ class _Distances(_NetworkEstimator):
             real(0, closed="neither"),
             'Where all radii start, in scaled units; "auto" is the mean distance of rows divided by 2.5066.',
         ),
-        "train_radius": yes_or_no("Whether every neuron has a radius of its own that is trained."),
+        "train_radius": yes_or_no("Every neuron has a radius of its own that is trained."),
     }
     _results = dict.fromkeys(
-        ("centers_", "radii_"), Attribute("array", "Centres in units of X, radii in scaled units.")
+        ("centers_", "radii_"), Attribute("array", "Centers in units of X, radii in scaled units.")
     )
 
     def _layers(self, data: _core.Dataset | None, outputs: int, output: str, seed: int) -> str:

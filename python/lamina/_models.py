@@ -56,10 +56,9 @@ class Model:
         Parameters
         ----------
         name : str
-            What the files are called and every name in them begins with: "digits" gives `digits_predict`.
-        table : frame, Arrow table, dict of columns, list of dicts, or the path of a file, optional
-            Rows whose answers the source tests itself with (-DNAME_SELF_TEST); rows that are made up where it is
-            left out.
+            Name of the files, and begin of every name in them: "digits" gives `digits_predict`.
+        table : as for `predict_outputs`, optional
+            Rows whose answers the source tests itself with (-DNAME_SELF_TEST); made up where it is left out.
         int8 : bool
             Weights and activations in 8 bits, whole numbers alone, measured on the rows of `table`.
 
@@ -75,20 +74,18 @@ class Model:
         return files
 
     def to_html(self, title: str = "", table: Any = None, *, weights: str = "", int8: bool = False) -> str:
-        """The text of one HTML page that any browser opens without a network: a form, answers, what they depend on.
+        """The text of one HTML page with a form, answers and what they depend on; any browser opens it, offline.
 
         Parameters
         ----------
         title : str
             Title of the page; the names of the targets where it is left out.
-        table : frame, Arrow table, dict of columns, list of dicts, or the path of a file, optional
-            Rows that the page checks its answers with when it opens, which it then holds; rows that are made up
-            where it is left out.
+        table : as for `predict_outputs`, optional
+            Rows in the page, by which it checks its answers when it opens; made up where it is left out.
         weights : str
-            "bf16", "f16" or "i8" keep weights in fewer bits, for a smaller page; as the model has them where it is
-            left out.
+            "bf16", "f16" or "i8" keep weights in fewer bits, for a smaller page; else as the model has them.
         int8 : bool
-            Weights and activations in 8 bits, as `to_c(int8=True)` computes them, to the bit.
+            Weights and activations in 8 bits, to the bit as `to_c(int8=True)` computes them.
 
         Returns
         -------
@@ -112,17 +109,18 @@ class Model:
         backend: str = "auto",
         threads: int | None = None,
     ) -> Model:
-        """One network that learns what this model answers, as ``lamina distill`` makes it: of an ensemble, one that
-        answers in one network's time.
+        """One network that learns what this model answers, as ``lamina distill`` makes it.
+
+        That of an ensemble answers in one network's time.
 
         Parameters
         ----------
-        table : frame, Arrow table, dict of columns, list of dicts, or the path of a file
+        table : as for `predict_outputs`
             Rows such as the model was trained on, those themselves among them; they need no target.
         hidden, epochs : optional
-            Those of the network; as recipe ``tabular`` has them where they are left out.
+            Those of the network; by recipe ``tabular`` where they are left out.
         made_up : int, optional
-            Rows that are made up near those; four a row, fewer of large tables, where it is left out.
+            Rows that are made up near those; by default four a row, fewer of large tables.
         seed : int
         backend : str
         threads : int, optional
@@ -130,7 +128,7 @@ class Model:
         Returns
         -------
         Model
-            What its ``training["distilled"]`` says: rows, and how well it agrees with its teacher.
+            Its ``training["distilled"]`` has the rows, and how well it agrees with its teacher.
 
         Raises
         ------
@@ -164,7 +162,7 @@ class Model:
 
     @property
     def networks(self) -> list[Network]:
-        """Copies of all networks: an ensemble answers with the sum of their answers times `shares`."""
+        """Copies of all networks; an ensemble answers with the sum of theirs times `shares`."""
         return [Network._of(network) for network in self._core.networks()]
 
     @property
@@ -179,8 +177,10 @@ class Model:
 
     @property
     def column_weights(self) -> dict[str, float]:
-        """How much each column counts in the distances of a kernel machine (``method="rfm"``), the largest 1, as it has
-        learned: an importance at no cost. Empty for other models."""
+        """How much each column counts in distances, as a kernel machine (``method="rfm"``) has learned it.
+
+        The largest is 1: an importance at no cost. Empty for other models.
+        """
         weights: list[float] = self._core.learned_weights
         return dict(zip(self.columns, weights))
 
@@ -223,12 +223,12 @@ class Model:
         Parameters
         ----------
         table : frame of pandas or polars, Arrow table, dict of columns, list of dicts, 2-d array; or the path of a file
-            Raw rows with the columns of training, by name in any order; arrays by place, with dates as days since 1970.
-            Texts are read as the program reads the cells of a file.
+            Raw rows with the columns of training, by name; arrays by place, with dates as days since 1970. Texts are
+            read as cells of a file.
         missing : str, optional
-            "error", "drop" (no answer to the row) or "mean"; as the model was trained where it is left out.
+            "error", "drop" (no answer to the row) or "mean"; by default as the model was trained.
         unseen : str, optional
-            "error" or "zero", of categories that training did not see; as the model was trained where it is left out.
+            "error" or "zero", for categories that training did not see; by default as the model was trained.
         by_position : bool
             Take the columns in the order of the training data, whatever their names.
         **reading
@@ -263,8 +263,8 @@ class Model:
         Returns
         -------
         array, (rows,) of classes; or (rows,) or (rows, targets) of float64
-            Classes have the type of the column that `lamina.train` was given, and None stands for rows without an
-            answer. Models of files answer with names (str), and "" for such rows.
+            Classes have the type of the column that `lamina.train` was given, and None where there is no answer. Models
+            of files answer with names (str) and "".
         """
         answers = self._answers(table, backend, threads, missing, unseen, by_position, reading)
         if self.classes:

@@ -30,7 +30,7 @@ class FindsNearest(KeepsRows):
         Parameters
         ----------
         X : array or sparse matrix, (rows, features), optional
-            Left out: the rows of ``fit`` themselves, which are then not their own neighbors.
+            Left out: the rows of ``fit``, which are then not their own neighbors.
         n_neighbors : int, optional
             ``n_neighbors`` of the constructor where it is left out.
         return_distance : bool
@@ -40,7 +40,7 @@ class FindsNearest(KeepsRows):
         distances : array, (rows, n_neighbors)
             Ascending; only with ``return_distance``.
         indices : array of int64, (rows, n_neighbors)
-            Where distances are equal, the lower comes first.
+            The lower first where distances are equal.
         """
         distances, indices = self._nearest(X, n_neighbors)
         return (distances, indices) if return_distance else indices
@@ -135,8 +135,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, F
     _parameters = {
         "mode": choice(
             *("distance", "connectivity"),
-            text='What the graph holds: distances, or ones. "distance" includes each row as its own neighbour, and '
-            'one more.',
+            text='What the graph holds: distances, or ones. "distance" has each row as its own neighbor, and one more.',
         )
     }
 

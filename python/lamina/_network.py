@@ -18,8 +18,8 @@ class Network:
     ----------
     layers : str
         "dot-relu:256,dot-softmax:10", "rbf(radius=12)-radius:64,dot-identity:1": neurons as the program writes them,
-        each with how many there are. Softmax stands at the end only. ``residual(dot-relu:64,dot-identity:64)`` is a
-        block of hidden layers whose input is added to its output.
+        and how many. Softmax stands at the end only. ``residual(dot-relu:64,dot-identity:64)`` is a block of hidden
+        layers whose input is added to its output.
     inputs : int
         Features of a row.
     dtype : {"f32", "f64"}
@@ -110,8 +110,7 @@ class Network:
     def forward(self, x: Any, *, backend: str = "cpu", threads: int | None = None) -> Array:
         """The outputs for the rows of x: (rows, outputs) in the network's type.
 
-        The parameters as they are now are read once for the call; `predictor` keeps a copy for many. A row gives the
-        same bits in every batch.
+        Reads the parameters once; `predictor` keeps a copy for many calls. A row gives the same bits in every batch.
         """
         return BatchPredictor(self, backend=backend, threads=threads)(x)
 
@@ -168,8 +167,8 @@ class Network:
         Parameters
         ----------
         **rule
-            optimizer="adam", learning_rate, momentum, weight_decay, beta1, beta2, epsilon. Calls with the same loss and
-            rule continue the same optimizer.
+            optimizer="adam", learning_rate, momentum, weight_decay, beta1, beta2, epsilon. Calls with one loss and rule
+            continue one optimizer.
         """
         return self._step(self._steps_for(loss, rule, threads), x, y, sample_weight, update=True)
 
@@ -190,15 +189,14 @@ class Network:
     def from_torch(cls, module: Any, *, residual: type | None = None) -> Network:
         """The network of a ``torch.nn.Sequential`` of Linear and known activations, its weights copied.
 
-        It answers as the module does after ``module.eval()``. Known activations are ReLU, LeakyReLU with a positive
-        slope, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU, and Softplus with its defaults. One may
-        follow each Linear. Softmax may stand at the end. BatchNorm1d behind a Linear is folded into it. Identity,
-        Dropout and Flatten are passed over, a Sequential inside is taken as its modules. Raises ValueError that names
-        whatever else there is: other modules and parameters, two activations in a row, classes of one's own, hooks.
+        It answers as the module does after ``module.eval()``. One activation may follow each Linear: ReLU, LeakyReLU
+        with a positive slope, Tanh, Sigmoid, SiLU, Mish, SELU, GELU(approximate="tanh"), ELU, or Softplus with its
+        defaults; at the end also Softmax. BatchNorm1d behind a Linear is folded into it. Identity, Dropout and Flatten
+        are passed over, a Sequential inside is taken as its modules. ValueError names whatever else there is: other
+        modules and parameters, two activations in a row, classes of one's own, hooks.
 
-        ``residual``: a subclass of Sequential whose ``forward(x)`` is x plus what its modules make of x. What
-        `to_torch` makes of residual blocks is known. Such a block begins with a Linear; it is tried on some rows before
-        it is believed.
+        ``residual``: a subclass of Sequential whose ``forward(x)`` is x plus what its modules, the first a Linear, make
+        of x. It is tried on some rows before it is believed. The blocks of `to_torch` are known.
         """
         from ._torch import layers_of
 

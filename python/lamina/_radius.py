@@ -22,7 +22,7 @@ class FindsWithin(KeepsRows):
     _parameters = {
         "radius": Parameter(
             "float",
-            "Within which rows are neighbours; those at exactly this distance are.",
+            "Rows within it, or at exactly this distance, are neighbors.",
             [Interval(Real, 0, None, closed="both"), None],
         )
     }
@@ -30,14 +30,14 @@ class FindsWithin(KeepsRows):
     def radius_neighbors(
         self, X: Any = None, radius: Any = None, return_distance: bool = True, sort_results: bool = False
     ) -> Array | tuple[Array, Array]:
-        """Distances and numbers of all rows of ``fit`` that are no farther than a radius from the rows of X.
+        """Distances and numbers of all rows of ``fit`` within a radius of the rows of X.
 
         Parameters
         ----------
         X : array or sparse matrix, (rows, features), optional
-            Left out: the rows of ``fit`` themselves, which are then not their own neighbors.
+            Left out: the rows of ``fit``, which are then not their own neighbors.
         radius : float or array, (rows of X,), optional
-            ``radius`` of the constructor where it is left out; a row at exactly this distance is within it.
+            ``radius`` of the constructor where it is left out.
         return_distance : bool
         sort_results : bool
             Nearest first, of equal distances the lower number; else by number.

@@ -38,7 +38,7 @@ class _VoteWithin(FindsWithin, Votes):
         else:
             votes = np.ones(len(indices))
         if len(votes) != len(indices):
-            raise ValueError(f"weights gave {len(votes)} numbers for {len(indices)} neighbours")
+            raise ValueError(f"weights gave {len(votes)} numbers for {len(indices)} neighbors")
         return counts, votes, indices
 
 
@@ -49,7 +49,7 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
     _parameters = {
         "outlier_label": Parameter(
             'label, "most_frequent", list of labels or None',
-            "The class of a row without neighbours, one for each target; None: such rows are an error.",
+            "The class of a row without neighbors, one for each target; None: an error.",
             [Integral, str, "array-like", None],
         )
     }
@@ -115,8 +115,8 @@ class RadiusNeighborsClassifier(ClassifierMixin, _VoteWithin):
 
         Parameters
         ----------
-        X : array or sparse matrix, (rows, features)
-            None: the rows of ``fit``, each without itself.
+        X : array, sparse matrix or None
+            As for `radius_neighbors`.
 
         Returns
         -------
@@ -214,8 +214,8 @@ class RadiusNeighborsRegressor(RegressorMixin, _VoteWithin):
 
         Parameters
         ----------
-        X : array or sparse matrix, (rows, features)
-            None: the rows of ``fit``, each without itself.
+        X : array, sparse matrix or None
+            As for `radius_neighbors`.
 
         Returns
         -------

@@ -49,31 +49,30 @@ class _KernelMachine(_Estimator):
         "metric": choice("auto", "manhattan", "euclidean"),
         "power": or_auto(
             real(0, most=2, closed="right"),
-            'Up to 1 of Manhattan distances, up to 2 of Euclidean ones. "auto", of both: the best of four kernels.',
+            'Up to 1 for Manhattan distances, up to 2 for Euclidean ones. "auto", of both: the best of four kernels.',
         ),
         "feature_weights": choice(
             *("diagonal", "none", "full"),
             text="Weights of the columns: the root of the answer's mean squared slope along each; 1; or, of Euclidean "
             "distances, a matrix of the slopes' products.",
         ),
-        "rounds": whole(0, "In which they are learned.", most=100),
+        "rounds": whole(0, "Rounds in which they are learned.", most=100),
         "ridge": or_auto(real(0), "Added to the kernel's diagonal."),
         "radius": or_auto(real(0, closed="neither"), "L, in units of the distance between scaled rows."),
         "max_seconds": Parameter(
             "float or None",
-            "After which no other kernel or round is tried.",
+            "No other kernel or round is tried after them.",
             [None, Interval(Real, 0, None, closed="neither")],
         ),
         "prune": real(
             0,
-            "Share by which the mean squared error may grow where fewer neurons are enough, for a smaller and quicker "
-            "model. 0: all rows are neurons.",
+            "Share by which the mean squared error may grow for fewer neurons; 0: all rows are neurons.",
             most=1,
             closed="both",
         ),
         "class_weight": CLASS_WEIGHT,
         "device": _Estimator._parameters["device"]._replace(
-            text="Where answers are computed; solving is done on the CPU."
+            text="Where answers are computed; the CPU solves."
         ),
         "precision": choice(
             *("auto", "f32", "f64"), text='Type of the answers; "auto" is f64 up to 2,000 rows. Solved in f64 always.'
@@ -112,9 +111,9 @@ class _KernelMachine(_Estimator):
         y : array, (rows,) of classes; numbers may be (rows, targets)
         sample_weight : array, (rows,), optional
         groups : array, (rows,), optional
-            Rows of equal ones are left out together where kernel, width, ridge and round are chosen.
+            Rows of one group are left out together where choices are made.
         times : array, (rows,), optional
-            Numbers or dates, instead of groups: choices are made by what rows of earlier times say of later ones.
+            Numbers or dates, instead of groups: rows of earlier times then answer later ones.
 
         Returns
         -------
@@ -173,12 +172,10 @@ class _KernelMachine(_Estimator):
 class RFMClassifier(_KernelMachine, _DirectClassifier):
     """Kernel machine for classes, exp(-(|s (x - z)| / L)^power) at every row, with learned weights s of the columns.
 
-    Solved for at once. Kernel, width, ridge and the round of column weights are those that answer each row best from
-    all others. Equal rows, or the groups given, are left out together. Where times are given, earlier rows answer later
-    ones. Probabilities fit those answers, too. Sample weights are exact: a row of weight 2 and the row twice give the
-    same machine. Above 700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory
-    grows with the square of the rows, time with the cube. Above 20,000 rows, machines in the leaves of a tree answer
-    together.
+    Kernel, width, ridge and the round of column weights are those that answer each row best from all others; equal rows
+    are left out together. Probabilities fit those answers, too. Sample weights are exact, as in `ELMClassifier`. Above
+    700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory grows with the square
+    of the rows, time with the cube. Above 20,000 rows, machines in the leaves of a tree answer together.
     """
 
     def __init__(
@@ -206,11 +203,11 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
         return "cross_entropy", "softmax"
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of every class.
+        """Probability of every class.
 
         Parameters
         ----------
-        X : array or table, (rows, features)
+        X : array, sparse matrix or table, (rows, features)
 
         Returns
         -------

@@ -95,7 +95,7 @@ class _ClassTargets(ClassifierMixin, _Estimator):
 
         Parameters
         ----------
-        X : array or table, (rows, features)
+        X : array, sparse matrix or table, (rows, features)
 
         Returns
         -------
@@ -148,7 +148,7 @@ class _NumberTargets(RegressorMixin, _Estimator):
 
         Parameters
         ----------
-        X : array or table, (rows, features)
+        X : array, sparse matrix or table, (rows, features)
 
         Returns
         -------

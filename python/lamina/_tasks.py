@@ -72,12 +72,12 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
 
         Parameters
         ----------
-        X : array or table, (rows, features)
+        X : array, sparse matrix or table, (rows, features)
 
         Returns
         -------
-        array, (rows, classes)
-            In the order of ``classes_``, float64. For a column of 0 and 1, the probability of the 1.
+        array, (rows, classes), float64
+            In the order of ``classes_``. For a column of 0 and 1, the probability of the 1.
         """
         outputs = self._outputs_of(X)
         if self._multilabel:  # never sure: rounding alone would make them 0 or 1
@@ -90,7 +90,7 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         return np.hstack([1 - outputs, outputs])
 
     def predict_log_proba(self, X: Any) -> Array:
-        """The logarithms of `predict_proba`."""
+        """The logarithm of `predict_proba`."""
         probability = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             logarithms: Array = np.log(probability)
@@ -106,7 +106,7 @@ class _Classifier(_ClassTargets, _NetworkEstimator):
         X, y, sample_weight
             As for `fit`.
         classes : array, optional
-            All that there will be; needed by the first call, and the same in all.
+            All that there will be, the same in every call; the first one needs them.
 
         Returns
         -------
@@ -123,8 +123,8 @@ class _Regressor(_NumberTargets, _NetworkEstimator):
     _parameters = {
         "loss": choice(
             *_LOSSES,
-            text='"poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their '
-            'mean, and targets are divided by their mean inside.',
+            text='"poisson" is for counts, "gamma" for amounts above 0: the network gives the logarithm of their mean. '
+            'Targets are divided by their mean inside.',
         )
     }
     _results = {

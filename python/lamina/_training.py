@@ -81,8 +81,8 @@ class TrainResult:
     test : dict or None
         The evaluation of the test rows as the program writes it, where there are any.
     report : dict
-        What ``lamina train --json`` writes of the run, but for the history: network, backend, rows, decisions, remarks,
-        times, settings, test.
+        What ``lamina train --json`` writes, but for the history: network, backend, rows, decisions, remarks, times,
+        settings, test.
     notes : list of str
         What was decided without being asked for, in the program's words; then the remarks on the result. Decisions are
         the task, columns left out, and values filled in, unseen or left out. ``logging`` has them, too (logger
@@ -125,15 +125,15 @@ def train(
     ----------
     data : frame of pandas or polars, Arrow table, dict of columns, list of dicts, 2-d array; or the path of a file
         (CSV, .xlsx, .ods, .npy).
-        Rows with their target. Texts are read as the program reads the cells of a file: dates, amounts such as
-        "$1,200" and marks of missing values are such. A pandas ``category``, or a column that ``text_columns`` names,
-        stays text. Columns of numbers are not copied before they are encoded.
+        Rows with their target. Texts are read as cells of a file: dates, amounts such as "$1,200" and marks of missing
+        values. A pandas ``category``, or a column that ``text_columns`` names, stays text. Columns of numbers are not
+        copied before they are encoded.
     target : str or list of str, optional
         The column to be predicted; the last one where it is left out.
     test, validation : as ``data``, optional
         Rows to be tested with, or watched while training.
     on_epoch : callable, optional
-        Called with a dict of what `History` holds of each epoch; training stops where it answers True.
+        Called with the dict of `History` after each epoch; True stops training.
     on_progress : callable, optional
         Called some times a second with epoch, epochs, step, steps.
     **settings
@@ -151,8 +151,8 @@ def train(
 
     Notes
     -----
-    Ctrl-C ends the run after its current step, and cuts a long step short. The result then has the model so far and
-    stop_reason "interrupted".
+    Ctrl-C ends the run after its step, or cuts a long one short. The result then has the model so far and stop_reason
+    "interrupted".
     """
     data, test, validation = as_columns(data), as_columns(test), as_columns(validation)
     targets = [target] if isinstance(target, str) else target

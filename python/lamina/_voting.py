@@ -28,9 +28,8 @@ class Votes(KeepsRows):
     _parameters = {
         "weights": Parameter(
             '{"uniform", "distance"}, callable or None',
-            "Weight of a neighbor's vote: 1, or 1 / distance (rows at distance 0 take the whole vote), or what the "
-            "callable makes of the array of distances, (rows, n_neighbors); within a radius of an array of arrays, "
-            "one for every row.",
+            "Weight of a neighbor's vote: 1, or 1 / distance (rows at distance 0 take the whole vote). A callable makes "
+            "it of the distances, (rows, n_neighbors); within a radius they are an array of arrays, one a row.",
             [StrOptions({"uniform", "distance"}), callable, None],
         )
     }
@@ -107,7 +106,7 @@ class KNeighborsClassifier(ClassifierMixin, _NearestVote):
 
         Parameters
         ----------
-        X : array, (rows, features)
+        X : array or sparse matrix, (rows, features)
         y : array, (rows,) of classes, or (rows, targets)
 
         Returns
@@ -122,8 +121,8 @@ class KNeighborsClassifier(ClassifierMixin, _NearestVote):
 
         Parameters
         ----------
-        X : array or sparse matrix, (rows, features)
-            None: the rows of ``fit``, each without itself.
+        X : array, sparse matrix or None
+            As for `kneighbors`.
 
         Returns
         -------
@@ -165,7 +164,7 @@ class KNeighborsRegressor(RegressorMixin, _NearestVote):
 
         Parameters
         ----------
-        X : array, (rows, features)
+        X : array or sparse matrix, (rows, features)
         y : array, (rows,) or (rows, targets)
 
         Returns
@@ -180,8 +179,8 @@ class KNeighborsRegressor(RegressorMixin, _NearestVote):
 
         Parameters
         ----------
-        X : array, (rows, features)
-            None: the rows of ``fit``, each without itself.
+        X : array, sparse matrix or None
+            As for `kneighbors`.
 
         Returns
         -------

@@ -31,9 +31,8 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
     in one place, but for rounding. Centers of distances that are rows are rows of the first partition.
 
     Centers of clusters (``centres="k-means"`` or ``"k-medians"``) need up to 52 passes through all partitions: give an
-    X that is persisted, or quick to make. They start at the same rows as in one place. Means of clusters are sums over
-    partitions and differ by rounding; medians are exact. Where a row is equally near to two centers but for rounding,
-    clusters may differ from there on.
+    X that is persisted, or quick to make. They start at the same rows as in one place. Means differ by rounding,
+    medians do not. Where a row is equally near to two centers but for rounding, clusters may differ from there on.
 
     Parameters
     ----------
