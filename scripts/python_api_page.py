@@ -162,7 +162,7 @@ def beside(name, own, earlier):
         return words(own)
     more = [each for each in own if each not in earlier[nearest]]
     less = [each for each in earlier[nearest] if each not in own]
-    return f"as `{nearest}`" + (f", and {words(more)}" if more else "") + (f", without {words(less)}" if less else "")
+    return f"those of `{nearest}`" + (f", and {words(more)}" if more else "") + (f", without {words(less)}" if less else "")
 
 
 def call_lines(name, thing, earlier):
@@ -181,8 +181,8 @@ def call_lines(name, thing, earlier):
     less = [f"`{other}`" for other in (each.partition("=")[0] for each in earlier.get(nearest, [])) if other not in names]
     if nearest is None or 2 * (len(own) + len(less)) > len(others):
         return fenced(f"{name}({', '.join([*first, *stars, *others])})")
-    rest = f"The rest is as of `{nearest}`" + (f", without {', '.join(less)}" if less else "") + "."
-    return [*fenced(f"{name}({', '.join([*first, *stars, *own, '...'])})"), rest, ""]
+    rest = f"- Other parameters: those of `{nearest}`" + (f", without {', '.join(less)}" if less else "") + "."
+    return [*fenced(f"{name}({', '.join([*first, *stars, *own, '...'])})"), rest]
 
 
 def estimator_lines(names):
@@ -207,8 +207,8 @@ def estimator_lines(names):
         methods = [(method, member) for method, member in told if not isinstance(member, property)]
         for method, member in methods:
             found["Methods"].add(method, method_text(member, method, name), name)
-        lines += [f"Attributes: {beside(name, [*attributes, *properties], attributes_of)}.",
-                  f"Methods: {beside(name, [method for method, _ in methods], methods_of)}.", ""]
+        lines += [f"- Attributes: {beside(name, [*attributes, *properties], attributes_of)}.",
+                  f"- Methods: {beside(name, [method for method, _ in methods], methods_of)}.", ""]
     lines += ["`fit` and `partial_fit` return the estimator. Arrays of its network are copies. `set_fit_request` and its like are",
               "scikit-learn's (metadata routing). `MLP` stands for `MLPClassifier` and `MLPRegressor`, and so on.", ""]
     usual = usual_arguments(found["Methods"])

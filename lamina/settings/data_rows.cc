@@ -166,7 +166,8 @@ std::vector<Row> SplitRows() {
 std::vector<Row> EncodingRows() {
   return {Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
           Row("min-count", &S::min_count,
-              "One-hot encoding: categories of fewer training rows share one input, other, and so do unseen ones",
+              "One-hot encoding: categories of fewer training rows share one input, other; unseen ones then do so, "
+              "too",
               {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
           Row("max-categories", &S::max_categories,
               "One-hot encoding: inputs of one column. The most frequent categories have their own, all others share "
@@ -179,8 +180,8 @@ std::vector<Row> EncodingRows() {
           Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
               {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
           Row("dates", &S::dates,
-              "Date columns: days (since 1970-01-01, scaled), or calendar: also sine and cosine of the year, the "
-              "week and the day, where training rows cover them",
+              "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
+              "and the day, as sine and cosine, where training rows cover such a period",
               {.choices = &Names<kDateEncodings>}),
           Row("numbers", &S::numbers,
               "Number columns: scaled (by --scale), or ple: piecewise linear encoding, an input for each bin between "
@@ -218,11 +219,11 @@ std::vector<Row> WeightRows() {
               "each class (p_a,p_b for classes a and b), or a value",
               {.trials = kSame, .of_columns = true}),
           Row("baseline", &S::baseline,
-              "Regression: the naive guess beside the test: a column (yesterday's price) or a number",
+              "Regression: the naive guess that the test is compared with: a column (yesterday's price) or a number",
               {.effect = &MayBeNumbers, .trials = kSame, .of_columns = true}),
           Row("cost-matrix", &S::cost_matrix,
               "Classification: what each mistake costs on the test rows: kddcup99, or a CSV file with a line for "
-              "each class, whose header names the predicted ones",
+              "each class, whose header names the predicted classes",
               {.effect = &MayBeClasses,
                .trials = kSame,
                .after_checkpoint = true,

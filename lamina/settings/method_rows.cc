@@ -64,13 +64,13 @@ std::vector<Row> NeuronRows() {
           "gaussian; auto: the best for left-out rows of l1-laplace, l2-laplace and their powers 0.7 and 1.4",
           {.effect = [](const S& s) { return MethodReads(s, "neuron"); }}),
       Row("radius", &S::radius,
-          "fsvc, sfsvc, elm: radius of the triangle or gaussian, in units of the distance; not given: by the "
-          "validation rows (elm: by the mean distance). rfm: L in exp(-(distance / L)^power); not given: a multiple "
-          "of the median distance",
+          "fsvc, sfsvc, elm: radius of the triangle or gaussian, in units of the distance; not given: searched for "
+          "with the validation rows (elm: by the mean distance). rfm: L in exp(-(distance / L)^power); not given: "
+          "the best multiple of the median distance",
           {.range = kPositive, .effect = [](const S& s) { return MethodReads(s, "radius"); }, .logarithmic = true}),
       Row("overlap", &S::overlap,
           "fsvc, sfsvc: a row becomes a center where activations of the centers so far sum to less than this; not "
-          "given: 1, or found with the radius",
+          "given: 1, or searched for with the radius",
           {.range = NumberRange{.low = 0, .high = NoveltyOptions::kLargestOverlap, .above_low = true},
            .effect = [](const S& s) { return MethodReads(s, "overlap"); },
            .logarithmic = true}),
@@ -92,7 +92,7 @@ std::vector<Row> KernelRows() {
   return {
       Row("feature-weights", &S::feature_weights,
           "rfm: weights of the columns in distances. none; diagonal: one for each column, the root of the answer's "
-          "mean squared slope; full (l2 only): one for each pair, from the products of both slopes",
+          "mean squared slope along it; full (l2 only): one for each pair, from the products of both slopes",
           {.choices = &FeatureWeightsChoices, .effect = [](const S& s) { return MethodReads(s, "feature-weights"); }}),
       Row("feature-rounds", &S::feature_rounds,
           "rfm: rounds that learn the weights of the columns; the best one for left-out rows is kept",

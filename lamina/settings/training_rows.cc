@@ -186,10 +186,10 @@ std::vector<Row> StepRows() {
           {.range = TrainRanges::shards}),
       Row("shard-data", &S::shard_data,
           "The shards own the training rows: epochs shuffle within shards, and an MPI rank keeps only the rows of "
-          "its own. The model is the same, to the bit, for any number of ranks. Without it every rank has all rows"),
+          "its shards. The model is the same, to the bit, for any number of ranks. Without it every rank has all rows"),
       Row("gradients", &S::gradients,
-          "Gradients between MPI ranks: exact, or bf16: half the bytes, summed in f32. The model then depends on the "
-          "number of ranks",
+          "Gradients between MPI ranks: exact, or bf16: rounded to half the bytes, summed in f32. The model then "
+          "depends on the number of ranks",
           {.choices = &Names<kGradients>, .after_checkpoint = true})};
 }
 
