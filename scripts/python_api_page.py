@@ -136,9 +136,9 @@ def arguments_of(text):
 
 
 def usual_arguments(methods):
-    """Arguments without an explanation that three texts or more have in the same words."""
+    """Arguments without an explanation that several texts have in the same words."""
     told = collections.Counter(argument for texts in methods.texts.values() for text in texts for argument in arguments_of(text))
-    usual = [argument for argument, count in told.items() if count > 2 and " : " in argument and "\n" not in argument]
+    usual = [argument for argument, count in told.items() if count > 1 and " : " in argument and "\n" not in argument]
     names = collections.Counter(argument.partition(" : ")[0] for argument in usual)
     return sorted(argument for argument in usual if names[argument.partition(" : ")[0]] == 1 or told[argument] == max(
         told[other] for other in usual if other.partition(" : ")[0] == argument.partition(" : ")[0]))
@@ -242,7 +242,8 @@ def page():
             continue
         for name in names:
             thing = named(name)
-            lines += [f"### {name}", "", *fenced(f"{signature(thing, name)}\n\n{body(thing)}")]
+            head = "" if body(thing).startswith(f"{name}(") else f"{signature(thing, name)}\n\n"  # functions in C++ tell theirs
+            lines += [f"### {name}", "", *fenced(head + body(thing))]
             lines += class_lines(name, thing) if inspect.isclass(thing) else []
     missing = set(lamina.__all__) - TOLD_ELSEWHERE - {name for _, names in GROUPS for name in names}
     if missing:
