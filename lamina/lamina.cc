@@ -73,26 +73,31 @@ std::string& NotesText() {
   return text;
 }
 
-// Room for one call: on the stack where it is small, else this thread's own for the largest model that it has asked.
+// Room for one call with so many rows: on the stack where that is small, else this thread's own for the largest that it
+// has asked for. Few rows together are as quick as many where the weights stay in the cache.
 class RoomFor {
  public:
-  explicit RoomFor(const lamina_model& model) {
-    if (model.predictor.scratch_bytes() <= kOnStack_bytes) {
-      data_ = own_;
+  RoomFor(const lamina_model& model, int64_t rows) {
+    const int64_t row_bytes = std::max<int64_t>(1, model.predictor.scratch_bytes());
+    const int64_t together = std::min(rows, lamina::kMostRowsTogether);
+    const int64_t on_stack = std::min(together, kOnStack_bytes / row_bytes);
+    if (on_stack == together || on_stack >= kEnoughRows) {
+      room_ = {own_, on_stack};
       return;
     }
     thread_local lamina::PredictorScratch scratch;
-    if (scratch.size_bytes() < model.predictor.scratch_bytes()) {
-      scratch = model.predictor.MakeScratch();
+    if (scratch.size_bytes() < together * row_bytes) {
+      scratch = lamina::PredictorScratch(together * row_bytes);
     }
-    data_ = scratch.data();
+    room_ = {scratch.data(), together};
   }
-  void* data() { return data_; }
+  lamina::RowPredictor::Room room() const { return room_; }
 
  private:
   static constexpr int64_t kOnStack_bytes = 16 << 10;
+  static constexpr int64_t kEnoughRows = 6;
   alignas(64) char own_[kOnStack_bytes];
-  void* data_;
+  lamina::RowPredictor::Room room_;
 };
 
 const char* NameAt(const std::vector<std::string>& names, int64_t index) {
@@ -139,14 +144,15 @@ lamina::Answers AnswerCells(const lamina_model& model, std::span<const std::stri
   const int64_t outputs = model.predictor.outputs();
   answers.outputs = lamina::Matrix(table.rows, outputs, lamina::DType::kF64);
   std::fill_n(answers.outputs.Row<double>(0), table.rows * outputs, lamina::kNaN);
-  RoomFor room(model);
+  lamina::Matrix found(inputs.size(), outputs, lamina::DType::kF64);
+  const RoomFor room(model, inputs.size());
+  const int64_t wrong =
+      model.predictor.PredictEncoded(inputs.features.data(), inputs.size(), found.Row<double>(0), room.room()).row;
+  if (wrong >= 0) {
+    ThrowNotFinite(inputs.rows[static_cast<size_t>(wrong)]);
+  }
   for (int64_t i = 0; i < inputs.size(); ++i) {
-    const int64_t row = inputs.rows[static_cast<size_t>(i)];
-    const void* x = lamina::DispatchFloat(model.predictor.dtype(),
-                                          [&]<class T>(T) -> const void* { return inputs.features.Row<T>(i); });
-    if (model.predictor.PredictEncoded(x, answers.outputs.Row<double>(row), room.data()) != -1) {
-      ThrowNotFinite(row);
-    }
+    std::copy_n(found.Row<double>(i), outputs, answers.outputs.Row<double>(inputs.rows[static_cast<size_t>(i)]));
   }
   return answers;
 }
@@ -259,23 +265,21 @@ int lamina_predict(const lamina_model* model, const double* row, int64_t rows, d
                           lamina::RowEncoder::Accepts(model->model.preprocessor).reason,
                           {.remedy = "Ask lamina_predict_text."});
     }
-    RoomFor room(*model);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t columns = model->predictor.columns();
-      const double* numbers = row + i * columns;
-      const int64_t bad = model->predictor.PredictAt(numbers, outputs + i * model->predictor.outputs(), room.data());
-      if (bad == lamina::RowPredictor::kNotFinite) {
-        ThrowNotFinite(i);
-      }
-      if (bad >= 0) {
-        const bool missing = numbers[bad] != numbers[bad];
-        throw lamina::Error(
-            lamina::ErrorCode::kBadData,
-            (missing ? "missing value in row " : "number too large in row ") + std::to_string(i) + " (counted from 0)",
-            {.column = model->input_names[static_cast<size_t>(bad)],
-             .value = missing ? "" : fmt::format("{}", numbers[bad]),
-             .remedy = missing ? "The model fills gaps only when it is trained with --missing mean." : ""});
-      }
+    const RoomFor room(*model, rows);
+    const auto [wrong, column] = model->predictor.PredictRowsAt(row, rows, outputs, room.room());
+    if (wrong >= 0 && column == lamina::RowPredictor::kNotFinite) {
+      ThrowNotFinite(wrong);
+    }
+    if (wrong >= 0) {
+      const double number = row[wrong * model->predictor.columns() + column];
+      const bool missing = number != number;
+      throw lamina::Error(
+          lamina::ErrorCode::kBadData,
+          (missing ? "missing value in row " : "number too large in row ") + std::to_string(wrong) +
+              " (counted from 0)",
+          {.column = model->input_names[static_cast<size_t>(column)],
+           .value = missing ? "" : fmt::format("{}", number),
+           .remedy = missing ? "The model fills gaps only when it is trained with --missing mean." : ""});
     }
     return 0;
   });

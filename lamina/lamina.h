@@ -79,8 +79,9 @@ const char* lamina_output_name(const lamina_model* model, int64_t output);
  * for a missing number. A date is the days since 1970-01-01 (19783.5: noon of 2024-03-01, UTC). `outputs` (rows x
  * outputs) receives regression values in units of the target, or the outputs of the classes. Returns 0. Otherwise
  * lamina_error() says which number of which row cannot be used, or to which row the answer is not a finite number. The
- * rows before it are answered. Computes on the calling thread and takes no lock. Allocates nothing where a row needs at
- * most 16 kB of room, as most networks do. Else a thread's first call to the largest model that it asks allocates. */
+ * rows before it are answered. Computes on the calling thread and takes no lock. Rows of one call read the weights
+ * together, up to 64, and have the bits of calls of their own. Allocates nothing where one row, or six of several, need
+ * at most 16 kB of room. Else a thread's first call for the most room that it asks for allocates. */
 int lamina_predict(const lamina_model* model, const double* row, int64_t rows, double* outputs);
 
 /* Classes of the model, 0 for regression; and the name of one, NULL out of range. */

@@ -62,7 +62,7 @@ template <class T>
 void NearestPredictor::Answer(const T* x, T* y, char* scratch) const noexcept {
   auto* const distances = reinterpret_cast<T*>(scratch);
   auto* const near = reinterpret_cast<NearRow<T>*>(scratch + near_at_);
-  distances_.Forward(x, distances, scratch + layer_at_);
+  distances_.Forward(x, 1, distances, scratch + layer_at_);
   const auto nearer = [this](T a, T b) { return largest_ ? a > b : a < b; };
   T limit = largest_ ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
   int64_t found = 0;

@@ -1,4 +1,5 @@
-// Rows through a network, layer by layer on one thread.
+// Rows through a network, layer by layer on one thread. Scratch of several rows is that of one so many times, part by
+// part.
 #include "lamina/model/predictor.h"
 
 #include <algorithm>
@@ -65,58 +66,61 @@ Predictor::Predictor(const Network& network, WeightStorage weights)
   scratch_bytes_ += std::ranges::find(ends_, true) == ends_.end() ? 0 : PaddedBytes(widest_, dtype_);
 }
 
-void Predictor::PredictAt(const void* x, void* y, void* scratch) const noexcept {
+void Predictor::PredictRowsAt(const void* x, int64_t rows, void* y, void* scratch) const noexcept {
   if (members_ > 1) {
-    AnswerOfMembers(x, y, scratch);
+    AnswerOfMembers(x, rows, y, scratch);
   } else {
-    Answer(0, x, y, scratch);
+    Answer(0, x, rows, y, scratch);
   }
 }
 
 // A member's input and answer stand behind the scratch of layers.
-void Predictor::AnswerOfMembers(const void* x, void* y, void* scratch) const noexcept {
-  auto* const own = static_cast<char*>(scratch) + layer_bytes_ + 2 * PaddedBytes(widest_, dtype_);
+void Predictor::AnswerOfMembers(const void* x, int64_t rows, void* y, void* scratch) const noexcept {
+  auto* const own = static_cast<char*>(scratch) + rows * (layer_bytes_ + 2 * PaddedBytes(widest_, dtype_));
   DispatchFloat(dtype_, [&]<class T>(T) {
     const T* from = static_cast<const T*>(x);
     const T* scale = static_cast<const T*>(member_scales_.data());
     T* const input = reinterpret_cast<T*>(own);
-    T* const answer = reinterpret_cast<T*>(own + PaddedBytes(inputs_, dtype_));
+    T* const answer = reinterpret_cast<T*>(own + rows * PaddedBytes(inputs_, dtype_));
     T* const mean = static_cast<T*>(y);
-    std::fill_n(mean, outputs_, T(0));
+    std::fill_n(mean, rows * outputs_, T(0));
     for (int64_t member = 0; member < members_; ++member, scale += inputs_) {
-      for (int64_t i = 0; i < inputs_; ++i) {
-        input[i] = from[i] * scale[i];
+      for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t i = 0; i < inputs_; ++i) {
+          input[row * inputs_ + i] = from[row * inputs_ + i] * scale[i];
+        }
       }
-      Answer(static_cast<size_t>(member), input, answer, scratch);
-      for (int64_t j = 0; j < outputs_; ++j) {
+      Answer(static_cast<size_t>(member), input, rows, answer, scratch);
+      for (int64_t j = 0; j < rows * outputs_; ++j) {
         mean[j] += answer[j];
       }
     }
-    for (int64_t j = 0; j < outputs_; ++j) {
+    for (int64_t j = 0; j < rows * outputs_; ++j) {
       mean[j] /= static_cast<T>(members_);
     }
   });
 }
 
-void Predictor::Answer(size_t member, const void* x, void* y, void* scratch) const noexcept {
+void Predictor::Answer(size_t member, const void* x, int64_t rows, void* y, void* scratch) const noexcept {
   auto* const for_layer = static_cast<char*>(scratch);
-  auto* to = for_layer + layer_bytes_;
-  auto* other = to + PaddedBytes(widest_, dtype_);
-  auto* const skipped = for_layer + skipped_at_;
+  auto* to = for_layer + rows * layer_bytes_;
+  auto* other = to + rows * PaddedBytes(widest_, dtype_);
+  auto* const skipped = for_layer + rows * skipped_at_;
   for (size_t l = 0; l < layers_.size(); ++l) {
     void* const a = l + 1 == layers_.size() ? y : to;
+    const int64_t width = widths_[l];
     if (begins_[l]) {  // as wide as the layer that ends the block
-      std::memcpy(skipped, x, static_cast<size_t>((l == 0 ? inputs_ : widths_[l - 1]) * DTypeSize_bytes(dtype_)));
+      const int64_t inputs = l == 0 ? inputs_ : widths_[l - 1];
+      std::memcpy(skipped, x, static_cast<size_t>(rows * inputs * DTypeSize_bytes(dtype_)));
     }
     const bool own = member > 0 && l + 1 == layers_.size();
-    (own ? others_[member - 1] : layers_[l]).Forward(x, a, for_layer);
+    (own ? others_[member - 1] : layers_[l]).Forward(x, rows, a, for_layer);
+    const MatrixView view{a, rows, width, width, dtype_};
     if (radii_[l]) {
-      const MatrixView view{a, 1, widths_[l], widths_[l], dtype_};
       DivideByRadii(HostParts(), {view, radii_[l]->values.data(), &radii_[l]->activation, {}, view});
     }
     if (ends_[l]) {
-      const MatrixView sum{a, 1, widths_[l], widths_[l], dtype_};
-      AddElements(sum, MatrixView{skipped, 1, widths_[l], widths_[l], dtype_}, sum);
+      AddElements(view, MatrixView{skipped, rows, width, width, dtype_}, view);
     }
     x = a;
     std::swap(to, other);
@@ -160,55 +164,63 @@ RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
   }
 }
 
-// As SharesOfGates(), at the beginning of the scratch.
-const double* RowPredictor::SharesOf(const void* x, void* scratch) const noexcept {
+// As SharesOfGates(), at the beginning of the scratch: those of each row.
+const double* RowPredictor::SharesOf(const void* x, int64_t rows, void* scratch) const noexcept {
   if (!gates_) {
     return shares_.data();
   }
   const int64_t count = gates_->outputs();
   auto* const shares = static_cast<double*>(scratch);
-  auto* const outputs = static_cast<char*>(scratch) + PaddedBytes(count, DType::kF64);
-  gates_->PredictAt(x, outputs, outputs + PaddedBytes(count, dtype_));
-  DispatchFloat(dtype_, [&]<class T>(T) { std::copy_n(reinterpret_cast<const T*>(outputs), count, shares); });
-  const double sum = std::accumulate(shares, shares + count, 0.0);
-  std::transform(shares, shares + count, shares, [&](double gate) { return gate / sum; });
+  auto* const outputs = static_cast<char*>(scratch) + rows * PaddedBytes(count, DType::kF64);
+  gates_->PredictRowsAt(x, rows, outputs, outputs + rows * PaddedBytes(count, dtype_));
+  DispatchFloat(dtype_, [&]<class T>(T) { std::copy_n(reinterpret_cast<const T*>(outputs), rows * count, shares); });
+  for (double* row = shares; row < shares + rows * count; row += count) {
+    const double sum = std::accumulate(row, row + count, 0.0);
+    std::transform(row, row + count, row, [&](double gate) { return gate / sum; });
+  }
   return shares;
 }
 
 // As SumOfShares(), or AnswersByGates() in evaluate.cc.
-void RowPredictor::Compute(const void* x, void* y, void* scratch) const noexcept {
+void RowPredictor::Compute(const void* x, int64_t rows, void* y, void* scratch) const noexcept {
   if (nearest_) {
-    nearest_->PredictAt(x, y, scratch);
+    const int64_t size = DTypeSize_bytes(dtype_);
+    for (int64_t row = 0; row < rows; ++row) {
+      nearest_->PredictAt(static_cast<const char*>(x) + row * inputs_ * size,
+                          static_cast<char*>(y) + row * outputs() * size, scratch);
+    }
     return;
   }
   if (predictors_.size() == 1) {
-    predictors_.front().PredictAt(x, y, scratch);
+    predictors_.front().PredictRowsAt(x, rows, y, scratch);
     return;
   }
-  const double* const shares = SharesOf(x, scratch);
-  auto* const behind = static_cast<char*>(scratch) + (gates_ ? PaddedBytes(gates_->outputs(), DType::kF64) : 0);
+  const double* const shares = SharesOf(x, rows, scratch);
+  auto* const behind = static_cast<char*>(scratch) + (gates_ ? rows * PaddedBytes(gates_->outputs(), DType::kF64) : 0);
   auto* const sums = reinterpret_cast<double*>(behind);
-  std::fill_n(sums, outputs(), 0.0);
+  std::fill_n(sums, rows * outputs(), 0.0);
   DispatchFloat(dtype_, [&]<class T>(T) {
-    for (size_t k = 0; k < predictors_.size(); ++k) {
-      if (shares[k] == 0) {
+    T* const answers = static_cast<T*>(y);
+    for (int64_t k = 0; k < std::ssize(predictors_); ++k) {
+      const auto share = [&](int64_t row) { return shares[(gates_ ? row * gates_->outputs() : 0) + k]; };
+      if (!gates_ && share(0) == 0) {
         continue;
       }
-      predictors_[k].PredictAt(x, y, behind + PaddedBytes(outputs(), DType::kF64));
-      for (int64_t j = 0; j < outputs(); ++j) {
-        sums[j] += shares[k] * static_cast<double>(static_cast<const T*>(y)[j]);
+      predictors_[static_cast<size_t>(k)].PredictRowsAt(x, rows, y,
+                                                        behind + rows * PaddedBytes(outputs(), DType::kF64));
+      for (int64_t row = 0; row < rows; ++row) {
+        for (int64_t j = row * outputs(); share(row) != 0 && j < (row + 1) * outputs(); ++j) {
+          sums[j] += share(row) * static_cast<double>(answers[j]);
+        }
       }
     }
-    for (int64_t j = 0; j < outputs(); ++j) {
-      static_cast<T*>(y)[j] = static_cast<T>(sums[j]);
-    }
+    std::transform(sums, sums + rows * outputs(), answers, [](double sum) { return static_cast<T>(sum); });
   });
 }
 
-// `y` is where the scratch of the predictors follows.
+// Whether all numbers of an answer are finite; else `out` is left alone.
 template <class T>
-int64_t RowPredictor::Finish(const T* x, T* y, double* out) const noexcept {
-  Compute(x, y, y + PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
+bool RowPredictor::AnswerOf(const T* y, double* out) const noexcept {
   const auto answer = [&](size_t j) { return targets_[j].Decode(static_cast<double>(y[j])); };
   bool finite = true;
   for (size_t j = 0; j < targets_.size(); ++j) {
@@ -220,26 +232,62 @@ int64_t RowPredictor::Finish(const T* x, T* y, double* out) const noexcept {
   for (size_t j = 0; finite && quantiles_ > 1 && j < targets_.size(); j += static_cast<size_t>(quantiles_)) {
     std::sort(out + j, out + j + quantiles_);
   }
-  return finite ? -1 : kNotFinite;
+  return finite;
 }
 
-int64_t RowPredictor::PredictAt(const double* row, double* out, void* scratch) const noexcept {
-  return DispatchFloat(dtype_, [&]<class T>(T) -> int64_t {
-    auto* x = static_cast<T*>(scratch);
-    if (encoder_) {
-      if (const int64_t bad = encoder_->Encode(row, x); bad >= 0) {
-        return bad;
-      }
-    } else {
-      std::copy_n(row, columns_, x);
+// `y` is where the scratch of the predictors follows. Returns the first row without an answer, or -1.
+template <class T>
+int64_t RowPredictor::Finish(const T* x, int64_t rows, T* y, double* out) const noexcept {
+  Compute(x, rows, y, y + rows * PaddedBytes(outputs(), DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)));
+  int64_t first = -1;
+  for (int64_t row = rows - 1; row >= 0; --row) {
+    if (!AnswerOf(y + row * outputs(), out + row * outputs())) {
+      first = row;
     }
-    return Finish<T>(x, x + PaddedBytes(inputs_, DTypeOf<T>()) / static_cast<int64_t>(sizeof(T)), out);
+  }
+  return first;
+}
+
+RowPredictor::NoAnswer RowPredictor::PredictRowsAt(const double* row, int64_t rows, double* out,
+                                                   Room room) const noexcept {
+  return DispatchFloat(dtype_, [&]<class T>(T) -> NoAnswer {
+    T* const x = static_cast<T*>(room.data);
+    for (int64_t begin = 0; begin < rows; begin += room.rows) {
+      const int64_t count = std::min(room.rows, rows - begin);
+      NoAnswer wrong;
+      int64_t n = 0;
+      for (const double* from = row + begin * columns_; n < count; ++n, from += columns_) {
+        if (!encoder_) {
+          std::copy_n(from, columns_, x + n * inputs_);
+        } else if (const int64_t column = encoder_->Encode(from, x + n * inputs_); column >= 0) {
+          wrong = {begin + n, column};
+          break;
+        }
+      }
+      T* const y = x + n * PaddedBytes(inputs_, DTypeOf<T>()) / static_cast<int64_t>(sizeof(T));
+      if (const int64_t bad = n == 0 ? -1 : Finish<T>(x, n, y, out + begin * outputs()); bad >= 0) {
+        return {begin + bad, kNotFinite};
+      }
+      if (wrong.row >= 0) {
+        return wrong;
+      }
+    }
+    return {};
   });
 }
 
-int64_t RowPredictor::PredictEncoded(const void* x, double* out, void* scratch) const noexcept {
-  return DispatchFloat(dtype(), [&]<class T>(T) -> int64_t {
-    return Finish<T>(static_cast<const T*>(x), static_cast<T*>(scratch), out);
+RowPredictor::NoAnswer RowPredictor::PredictEncoded(const void* x, int64_t rows, double* out,
+                                                    Room room) const noexcept {
+  return DispatchFloat(dtype_, [&]<class T>(T) -> NoAnswer {
+    NoAnswer first;
+    for (int64_t begin = 0; begin < rows; begin += room.rows) {
+      const int64_t bad = Finish<T>(static_cast<const T*>(x) + begin * inputs_, std::min(room.rows, rows - begin),
+                                    static_cast<T*>(room.data), out + begin * outputs());
+      if (bad >= 0 && first.row < 0) {
+        first = {begin + bad, kNotFinite};
+      }
+    }
+    return first;
   });
 }
 

@@ -14,6 +14,9 @@
 
 namespace lamina {
 
+/// Rows that are computed together, at most.
+inline constexpr int64_t kMostRowsTogether = cpu::kMostRows;
+
 /// Room for one call at a time; a thread keeps one.
 class PredictorScratch {
  public:
@@ -29,7 +32,8 @@ class PredictorScratch {
 /// Rows of numbers as the network takes them. Always computes on the CPU, on the calling thread, by the kernels of
 /// backend cpu: for one row no other backend is faster, and handing it to a second thread costs more than it brings.
 /// Immutable, with parameters of its own. One row reads every weight once and waits for the memory that holds them:
-/// where many inputs are zero, their weights are not read (RowLayer::Forward), and fewer bits are read sooner.
+/// where many inputs are zero, their weights are not read (RowLayer::Forward), and fewer bits are read sooner. Several
+/// rows read each weight once together, and each has the bits that it has alone.
 class Predictor {
  public:
   /// `weights`: those of products; sums and everything else stay in the network's type, f32 where weights are in few
@@ -45,13 +49,16 @@ class Predictor {
 
   /// y (outputs elements of dtype()) = network(x) (inputs elements). Allocates nothing and takes no lock; `scratch` of
   /// MakeScratch() or larger, used by one call at a time.
-  void Predict(const void* x, void* y, PredictorScratch& scratch) const noexcept { PredictAt(x, y, scratch.data()); }
-  /// The same with scratch_bytes() of memory, 64-byte aligned.
-  void PredictAt(const void* x, void* y, void* scratch) const noexcept;
+  void Predict(const void* x, void* y, PredictorScratch& scratch) const noexcept {
+    PredictRowsAt(x, 1, y, scratch.data());
+  }
+  /// The same of `rows` rows side by side, at most kMostRowsTogether, with scratch_bytes() of memory for each, 64-byte
+  /// aligned.
+  void PredictRowsAt(const void* x, int64_t rows, void* y, void* scratch) const noexcept;
 
  private:
-  void Answer(size_t member, const void* x, void* y, void* scratch) const noexcept;
-  void AnswerOfMembers(const void* x, void* y, void* scratch) const noexcept;
+  void Answer(size_t member, const void* x, int64_t rows, void* y, void* scratch) const noexcept;
+  void AnswerOfMembers(const void* x, int64_t rows, void* y, void* scratch) const noexcept;
 
   // Trained radii stand beside a layer of identity activation.
   struct Radii {
@@ -72,8 +79,8 @@ class Predictor {
   int64_t outputs_ = 0;
   DType dtype_;
   int64_t widest_ = 0;       // elements of the widest layer's output
-  int64_t layer_bytes_ = 0;  // of scratch, for one layer
-  int64_t skipped_at_ = 0;   // of scratch, where a block's input is
+  int64_t layer_bytes_ = 0;  // of a row's scratch, for one layer
+  int64_t skipped_at_ = 0;   // of a row's scratch, where a block's input is
   int64_t scratch_bytes_ = 0;
 };
 
@@ -104,18 +111,33 @@ class RowPredictor {
   /// otherwise the column whose number is missing or too large, or kNotFinite, and `out` is left alone. Otherwise as
   /// Predictor::Predict.
   int64_t Predict(const double* row, double* out, PredictorScratch& scratch) const noexcept {
-    return PredictAt(row, out, scratch.data());
+    return PredictRowsAt(row, 1, out, {scratch.data(), 1}).why;
   }
-  /// The same with scratch_bytes() of memory, 64-byte aligned.
-  int64_t PredictAt(const double* row, double* out, void* scratch) const noexcept;
-  /// The same of a row that is encoded (BoundTable::EncodeInputs): elements of dtype().
-  int64_t PredictEncoded(const void* x, double* out, void* scratch) const noexcept;
+
+  /// scratch_bytes() of memory for each of `rows` rows, 64-byte aligned: so many are computed together, at most
+  /// kMostRowsTogether.
+  struct Room {
+    void* data;
+    int64_t rows;
+  };
+  /// The first row without an answer, and what Predict() returns of it; -1 and -1: all rows have one.
+  struct NoAnswer {
+    int64_t row = -1;
+    int64_t why = -1;
+  };
+  /// The same of `rows` rows side by side. All rows before the first one without an answer have theirs.
+  NoAnswer PredictRowsAt(const double* row, int64_t rows, double* out, Room room) const noexcept;
+  /// The same of rows that are encoded (BoundTable::EncodeInputs): elements of dtype(). All rows that have an answer
+  /// get it.
+  NoAnswer PredictEncoded(const void* x, int64_t rows, double* out, Room room) const noexcept;
 
  private:
-  void Compute(const void* x, void* y, void* scratch) const noexcept;
-  const double* SharesOf(const void* x, void* scratch) const noexcept;
+  void Compute(const void* x, int64_t rows, void* y, void* scratch) const noexcept;
+  const double* SharesOf(const void* x, int64_t rows, void* scratch) const noexcept;
   template <class T>
-  int64_t Finish(const T* x, T* y, double* out) const noexcept;
+  int64_t Finish(const T* x, int64_t rows, T* y, double* out) const noexcept;
+  template <class T>
+  bool AnswerOf(const T* y, double* out) const noexcept;
 
   std::vector<Predictor> predictors_;  // one a network of an ensemble; none: nearest neighbors
   std::optional<NearestPredictor> nearest_;

@@ -22,10 +22,6 @@ constexpr int64_t kBatch = 64;           // rows of an executor
 constexpr int64_t kFewRows = 4;          // up to so many, one by one is as fast
 constexpr int64_t kSmallNetwork = 4096;  // synapses: of such, one by one always
 
-const void* RowAt(const Matrix& matrix, int64_t row) {
-  return DispatchFloat(matrix.dtype(), [&]<class T>(T) -> const void* { return matrix.Row<T>(row); });
-}
-
 [[noreturn]] void ThrowNotFinite(int64_t row) {
   throw Error(ErrorCode::kBadModel,
               fmt::format("the network's answer to row {} (counted from 0) is not a finite number", row),
@@ -123,16 +119,13 @@ Matrix Worker::Outputs(const std::shared_ptr<const ServedModel>& model, const Ma
     return OutputsOfBatch(model, features);
   }
   const RowPredictor& predictor = model->predictor();
-  if (scratch_.size_bytes() < predictor.scratch_bytes()) {
-    scratch_ = predictor.MakeScratch();
+  const int64_t together = std::min(features.rows(), kMostRowsTogether);
+  if (scratch_.size_bytes() < together * predictor.scratch_bytes()) {
+    scratch_ = PredictorScratch(together * predictor.scratch_bytes());
   }
   Matrix outputs(features.rows(), predictor.outputs(), DType::kF64);
-  for (int64_t row = 0; row < features.rows(); ++row) {
-    double* to = outputs.Row<double>(row);
-    if (predictor.PredictEncoded(RowAt(features, row), to, scratch_.data()) != -1) {
-      std::fill_n(to, outputs.cols(), kNaN);
-    }
-  }
+  std::fill_n(static_cast<double*>(outputs.data()), outputs.rows() * outputs.cols(), kNaN);
+  predictor.PredictEncoded(features.data(), features.rows(), outputs.Row<double>(0), {scratch_.data(), together});
   return outputs;
 }
 

@@ -1,4 +1,5 @@
-// z = W x of one row: weights read once, widened in registers. Such a row waits for the memory that holds the weights.
+// z = W x of single rows: weights read once, widened in registers. Such a row waits for the memory that holds the
+// weights. Several rows read them together.
 #if defined(LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_
 #undef LAMINA_BACKEND_CPU_ROW_KERNELS_INL_H_
@@ -10,10 +11,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "lamina/backend/cpu/row_kernels.h"
-#include "lamina/backend/cpu/row_weights-inl.h"
+#include "lamina/backend/cpu/row_panels-inl.h"
 #include "lamina/backend/cpu/vec-inl.h"
 #include "lamina/base/half.h"
 #include "lamina/base/nan.h"
@@ -21,127 +21,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-// Asks for the cache lines of a group's weights.
-template <int64_t kBytes>
-HWY_INLINE void PrefetchGroup(const void* at) {
-  const auto* const bytes = static_cast<const char*>(at);
-  HWY_UNROLL(8)
-  for (int64_t i = 0; i < kBytes; i += 64) {
-    __builtin_prefetch(bytes + i, 0, 3);
-  }
-}
-
-// Calls add(group, its weights) for the groups of a panel that are read. `width`: elements of a group. Where all are
-// read the processor foresees it: asking for them as well took 1.25 times as long on Zen 4.
-template <int64_t kBytes, class Element, class Add>
-HWY_INLINE void ForGroups(const RowTask& task, const Element* w, int64_t width, const Add& add) {
-  if (task.groups == nullptr) {
-    for (int64_t g = 0; g < task.count; ++g, w += width) {
-      add(g, w);
-    }
-  } else {
-    for (int64_t i = 0; i < task.count; ++i) {
-      PrefetchGroup<kBytes>(w + task.groups[i + kGroupsAhead] * width);
-      add(task.groups[i], w + task.groups[i] * width);
-    }
-  }
-}
-
-// The sums of a panel to their places: `count` neurons from `begin` on.
-template <int kVectors, class T>
-HWY_INLINE void StoreRowSums(const RowTask& task, int64_t begin, int64_t count, const VecOf<T>* sums, T scale) {
-  const Tag<T> d;
-  T* const to = static_cast<T*>(task.sums) + begin;
-  HWY_UNROLL(8)
-  for (int v = 0; v < kVectors; ++v) {
-    auto sum = sums[v];
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (task.scales != nullptr) {
-        sum = hn::Mul(sum, hn::Mul(hn::Set(d, scale), hn::LoadU(d, task.scales + begin + v * kLanes<T>)));
-      }
-    }
-    const int64_t left = count - v * kLanes<T>;
-    if (left >= kLanes<T>) {
-      hn::StoreU(sum, d, to + v * kLanes<T>);
-    } else if (left > 0) {
-      StoreTail<T>(sum, to + v * kLanes<T>, left);
-    }
-  }
-}
-
-template <class Weights, int kVectors>
-HWY_NOINLINE void RowPanelSums(const RowTask& task, const typename Weights::Element* w, int64_t begin, int64_t count) {
-  using T = typename Weights::Number;
-  constexpr int64_t kBytes = kVectors * kLanes<T> * Weights::kGroup * static_cast<int64_t>(sizeof(*w));
-  const T* const x = static_cast<const T*>(task.x);
-  VecOf<T> sums[kVectors];
-  HWY_UNROLL(8)
-  for (int v = 0; v < kVectors; ++v) {
-    sums[v] = hn::Zero(Tag<T>());
-  }
-  ForGroups<kBytes>(task, w, count * Weights::kGroup, [&](int64_t g, const typename Weights::Element* at) HWY_ATTR {
-    Weights::template Add<kVectors>(at, x + g * Weights::kGroup, sums);
-  });
-  if constexpr (HasRoot<Weights>) {
-    HWY_UNROLL(8)
-    for (int v = 0; v < kVectors; ++v) {
-      sums[v] = hn::Sqrt(sums[v]);
-    }
-  }
-  StoreRowSums<kVectors, T>(task, begin, count, sums, T(1));
-}
-
-#if defined(LAMINA_FEW_ROW_PANELS)
-// The predict library has kernels of all widths for exact weights in f32 alone. Others sum for one vector more than a
-// panel has, or where there are no vectors for up to three numbers, which nobody stores.
-inline constexpr bool kFewRowPanels = true;
-#else
-inline constexpr bool kFewRowPanels = false;
-#endif
-
-constexpr int RowPanelVectors(int vectors) {
-  return HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 ? (vectors + 3) / 4 * 4 : (vectors + 1) / 2 * 2;
-}
-
-// Calls panel(std::integral_constant vectors, first weight, first neuron, neurons) for every panel. `elements`: of a
-// neuron in a panel. kAll: there is a kernel of each number of vectors.
-template <class Element, bool kAll, class Fn>
-HWY_INLINE void ForRowPanels(const RowTask& task, int64_t lanes, int64_t elements, const Fn& panel) {
-  const auto* w = static_cast<const Element*>(task.weights);
-  for (int64_t p = 0; p < RowPanels(task.outputs, lanes); ++p) {
-    const auto [begin, end] = RowPanelAt(p, task.outputs, lanes);
-    const int64_t count = end - begin;
-    const auto call = [&, first = begin](auto vectors) HWY_ATTR {  // clang 14 captures no binding by reference
-      panel(std::integral_constant < int, kAll ? vectors.value : RowPanelVectors(vectors.value) > (), w, first, count);
-    };
-    switch ((count + lanes - 1) / lanes) {
-      case 4: call(std::integral_constant<int, 4>()); break;
-      case 5: call(std::integral_constant<int, 5>()); break;
-      case 6: call(std::integral_constant<int, 6>()); break;
-      case 7: call(std::integral_constant<int, 7>()); break;
-      default: call(std::integral_constant<int, 8>()); break;
-    }
-    w += elements * count;
-  }
-}
-
-template <class Weights>
-void RowInPanels(const RowTask& task) noexcept {
-  using Element = typename Weights::Element;
-  constexpr int64_t kGroup = Weights::kGroup;
-  const int64_t elements = (task.inputs + kGroup - 1) / kGroup * kGroup;
-  constexpr bool kAll = !kFewRowPanels || std::is_same_v<Weights, RowWeightsAsTheyAre<float>>;
-  ForRowPanels<Element, kAll>(task, kLanes<typename Weights::Number>, elements,
-                              [&](auto vectors, const Element* w, int64_t begin, int64_t count)
-                                  HWY_ATTR { RowPanelSums<Weights, vectors.value>(task, w, begin, count); });
-}
-
 // Sums along the inputs of kOutputs neurons.
 template <class Widen, int kOutputs>
-HWY_NOINLINE void RowNeuronSums(const RowTask& task, const typename Widen::Element* w, float* to) {
+HWY_NOINLINE void RowNeuronSums(const RowTask& task, const typename Widen::Element* w, const float* x, float* to) {
   using Element = typename Widen::Element;
   const Tag<float> d;
-  const auto* const x = static_cast<const float*>(task.x);
   VecOf<float> sums[kOutputs];
   HWY_UNROLL(8)
   for (int o = 0; o < kOutputs; ++o) {
@@ -178,11 +62,16 @@ void RowByNeurons(const RowTask& task) noexcept {
   auto* const sums = static_cast<float*>(task.sums);
   for (int64_t o = 0; o < task.outputs;) {
     const bool several = o + kAtOnce <= task.outputs;
-    (several ? &RowNeuronSums<Widen, kAtOnce> : &RowNeuronSums<Widen, 1>)(task, w + o * task.inputs, sums + o);
+    for (int64_t row = 0; row < task.rows; ++row) {
+      (several ? &RowNeuronSums<Widen, kAtOnce>
+               : &RowNeuronSums<Widen, 1>)(task, w + o * task.inputs,
+                                           static_cast<const float*>(task.x) + row * task.x_stride,
+                                           sums + row * task.outputs + o);
+    }
     o += several ? kAtOnce : 1;
   }
-  for (int64_t o = 0; o < task.outputs && task.scales != nullptr; ++o) {
-    sums[o] *= task.scales[o];
+  for (int64_t i = 0; i < task.rows * task.outputs && task.scales != nullptr; ++i) {
+    sums[i] *= task.scales[i % task.outputs];
   }
 }
 
@@ -198,7 +87,11 @@ struct RowBytes {
   int32_t high_start;
   int32_t low_start;
   float scale;  // x = scale * number; NaN where x is not finite
+  int64_t row = 0;
 };
+
+// Bytes of one of a row's parts, in whole vectors.
+constexpr int64_t RowBytesPadded(int64_t count) { return (count + kLanes<float> - 1) / kLanes<float> * kLanes<float>; }
 
 HWY_INLINE RowBytes RoundRow(const float* x, int64_t count, void* scratch) {
   const Tag<float> d;
@@ -216,8 +109,7 @@ HWY_INLINE RowBytes RoundRow(const float* x, int64_t count, void* scratch) {
     largest = hn::Max(largest, size);
   }
   auto* const high = static_cast<int8_t*>(scratch);
-  const int64_t padded = (count + kLanes<float> - 1) / kLanes<float> * kLanes<float>;
-  int8_t* const low = high + padded;
+  int8_t* const low = high + RowBytesPadded(count);
   const float most = hn::GetLane(hn::MaxOfLanes(d, largest));
   const float step = std::max(most / kLargestRowNumber, std::numeric_limits<float>::min());
   const auto per_step = hn::Set(d, 1 / step);
@@ -245,6 +137,7 @@ HWY_INLINE VecOf<int32_t> AddByteProducts(VecOf<int32_t> sum, VecOf<uint32_t> we
 
 template <int kVectors>
 HWY_NOINLINE void RowByteSums(const RowTask& task, const RowBytes& x, const uint32_t* w, int64_t begin, int64_t count) {
+  const int64_t row = x.row;
   const Tag<float> d;
   const Tag<int32_t> whole;
   const Tag<uint32_t> group;
@@ -254,7 +147,7 @@ HWY_NOINLINE void RowByteSums(const RowTask& task, const RowBytes& x, const uint
     high[v] = hn::Set(whole, x.high_start);
     low[v] = hn::Set(whole, x.low_start);
   }
-  ForGroups<kVectors * 64>(task, w, count, [&](int64_t g, const uint32_t* at) HWY_ATTR {
+  ForGroups<kVectors * 64>(task.groups[row], w, count, [&](int64_t g, const uint32_t* at) HWY_ATTR {
     const auto upper = hn::Set(group, x.high[g]);
     const auto lower = hn::Set(group, x.low[g]);
     HWY_UNROLL(8)
@@ -269,14 +162,23 @@ HWY_NOINLINE void RowByteSums(const RowTask& task, const RowBytes& x, const uint
   for (int v = 0; v < kVectors; ++v) {
     sums[v] = hn::MulAdd(hn::ConvertTo(d, high[v]), hn::Set(d, 256.0F), hn::ConvertTo(d, low[v]));
   }
-  StoreRowSums<kVectors, float>(task, begin, count, sums, x.scale);
+  StoreRowSums<kVectors, float>(task, row, begin, count, sums, x.scale);
 }
 
 inline void RowByByteProducts(const RowTask& task) noexcept {
-  const RowBytes x = RoundRow(static_cast<const float*>(task.x), task.inputs, task.scratch);
+  RowBytes bytes[kMostRows];
+  const int64_t scratch_bytes = 2 * RowBytesPadded(task.inputs);
+  for (int64_t row = 0; row < task.rows; ++row) {
+    bytes[row] = RoundRow(static_cast<const float*>(task.x) + row * task.x_stride, task.inputs,
+                          static_cast<char*>(task.scratch) + row * scratch_bytes);
+    bytes[row].row = row;
+  }
   ForRowPanels<uint32_t, !kFewRowPanels>(task, kLanes<float>, (task.inputs + 3) / 4,
-                                         [&](auto vectors, const uint32_t* w, int64_t begin, int64_t count)
-                                             HWY_ATTR { RowByteSums<vectors.value>(task, x, w, begin, count); });
+                                         [&](auto vectors, const uint32_t* w, int64_t begin, int64_t count) HWY_ATTR {
+                                           for (int64_t row = 0; row < task.rows; ++row) {
+                                             RowByteSums<vectors.value>(task, bytes[row], w, begin, count);
+                                           }
+                                         });
 }
 #endif
 
@@ -355,7 +257,7 @@ bool StandardizeRow(const RowStandard& standard, const double* row, T* out) noex
 
 template <class Weights>
 RowKernel RowKernelOf() {
-  return {Weights::kGroup, kLanes<typename Weights::Number>, 0, &RowInPanels<Weights>, 0};
+  return {Weights::kGroup, kLanes<typename Weights::Number>, 0, &RowInPanels<Weights>, 0, kInTilesOfRows<Weights>};
 }
 
 inline const RowTable& RowTableOfTarget() {

@@ -11,12 +11,38 @@
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
-// Weights of a type in panels: sums of T, and how a group of inputs is added to kVectors of them.
+// sums[r] += x of row r * ws.
+template <class T, int kRows, int kVectors>
+HWY_INLINE void AddProducts(const VecOf<T> (&ws)[kVectors], const T* x, int64_t stride,
+                            VecOf<T> (&sums)[kRows][kVectors]) {
+  HWY_UNROLL(8)
+  for (int r = 0; r < kRows; ++r) {
+    const auto xs = hn::Set(Tag<T>(), x[r * stride]);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = hn::MulAdd(xs, ws[v], sums[r][v]);
+    }
+  }
+}
+
+// Weights of a type in panels: sums of T, and how a group of inputs is added to kVectors of them. AddToRows() does so
+// for the sums of several rows, `stride` numbers apart, each in the same order.
 template <class T>
 struct RowWeightsAsTheyAre {
   using Number = T;
   using Element = T;
   static constexpr int64_t kGroup = 1;
+
+  template <int kRows, int kVectors>
+  static HWY_INLINE void AddToRows(const Element* w, const T* x, int64_t stride, VecOf<T> (&sums)[kRows][kVectors]) {
+    const Tag<T> d;
+    VecOf<T> ws[kVectors];
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      ws[v] = hn::LoadU(d, w + v * kLanes<T>);
+    }
+    AddProducts<T>(ws, x, stride, sums);
+  }
 
   template <int kVectors>
   static HWY_INLINE void Add(const Element* w, const T* x, VecOf<T>* sums) {
@@ -57,6 +83,27 @@ struct RowWeightsBF16 {
   using Number = float;
   using Element = uint16_t;
   static constexpr int64_t kGroup = 2;
+
+  template <int kRows, int kVectors>
+  static HWY_INLINE void AddToRows(const Element* w, const float* x, int64_t stride,
+                                   VecOf<float> (&sums)[kRows][kVectors]) {
+    const Tag<float> d;
+    const Tag<uint32_t> bits;
+    VecOf<float> ws[kVectors];
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      ws[v] =
+          hn::BitCast(d, hn::ShiftLeft<16>(hn::LoadU(bits, reinterpret_cast<const uint32_t*>(w) + v * kLanes<float>)));
+    }
+    AddProducts<float>(ws, x, stride, sums);
+    asm("" : "+r"(w));  // read again: with both halves at once the sums would not stay in registers
+    const auto upper = hn::Set(bits, 0xFFFF0000U);
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      ws[v] = hn::BitCast(d, hn::And(hn::LoadU(bits, reinterpret_cast<const uint32_t*>(w) + v * kLanes<float>), upper));
+    }
+    AddProducts<float>(ws, x + 1, stride, sums);
+  }
 
   template <int kVectors>
   static HWY_INLINE void Add(const Element* w, const float* x, VecOf<float>* sums) {
