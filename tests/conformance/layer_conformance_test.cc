@@ -262,6 +262,21 @@ TEST_P(PanelConformance, AnyThreadsSameBits) {
   });
 }
 
+// Weights beyond half of a second-level cache of 2 MiB, whose next rows are asked for: whole tiles, ragged ones, rows
+// that do not lie behind each other.
+TEST_P(PanelConformance, WeightsBeyondTheCache) {
+  ForTypes([&]<class T>(T) {
+    const int64_t outputs = sizeof(T) == sizeof(float) ? 531 : 267;
+    for (const int64_t batch : {12, 16, 31, 48}) {
+      for (const int64_t pad : {0, 1}) {
+        ForwardCase c = CaseOf(kDot, {batch, outputs, 500}, "identity", true, true);
+        c.pad = pad;
+        CheckForward<T>(Chosen(GetParam()), c, true);
+      }
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PanelConformance, testing::ValuesIn(OwnConfigurations()),
                          [](const auto& info) { return info.param.Name(); });
 

@@ -85,7 +85,16 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
     input.own = own;
   }
   const int64_t rows = block.row_groups.Begin(g + 1) - block.row_groups.Begin(g);
-  TileFor<Sum, T>(rows, block.PanelVectors(p))(input, tile, add);
+  const int64_t vectors = block.PanelVectors(p);
+  if constexpr (kAsksAhead<Sum, T>) {
+    if (block.asks_ahead && rows == Sum::kRows) {
+      input.ahead = input.rows + rows * input.row_stride;
+      constexpr std::array<TileFn<T>, 3> kTiles{&AskingTile<Sum, T, 1>, &AskingTile<Sum, T, std::min(2, kTileVectors)>,
+                                                &AskingTile<Sum, T, kTileVectors>};
+      return kTiles[static_cast<size_t>(vectors - 1)](input, tile, add);
+    }
+  }
+  TileFor<Sum, T>(rows, vectors)(input, tile, add);
 }
 
 // Computes all of tile (g, p)'s sum and finishes it from the registers. Returns false unless the finish has whole tiles

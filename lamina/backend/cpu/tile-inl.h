@@ -90,6 +90,7 @@ struct TileInput {
   int64_t depth;
   const T* own;
   const int32_t* picks;  // of a PickingTile
+  const T* ahead;        // the rows behind these, which an AskingTile asks for
 };
 
 // One step of the sum for every element of the tile.
@@ -128,8 +129,9 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
 
 /// Sums over k, each handed to use(i, j, sum of row i and vector j). A tile too small to hide the FMA's latency (4
 /// cycles, 2 a cycle) keeps several partial sums. A Sum with kOneOrder does not: tiles of every size give the same
-/// bits. Forward passes have it (LayerPlanRequest::any_slicing) at no cost, as their smallest tiles have 5 sums.
-template <class Sum, class T, int kRows, int kVectors, class Use>
+/// bits. Forward passes have it (LayerPlanRequest::any_slicing) at no cost, as their smallest tiles have 5 sums. kAsks:
+/// beside each step the rows behind are asked for, as much as the step reads.
+template <class Sum, class T, int kRows, int kVectors, bool kAsks = false, class Use>
 HWY_INLINE void SumTile(const TileInput<T>& in, const Use& use) {
   const Tag<T> d;
   // Beside 6 operands of their own, 12 sums would not fit into 16 registers.
@@ -165,7 +167,12 @@ HWY_INLINE void SumTile(const TileInput<T>& in, const Use& use) {
   const int64_t row_k_stride = in.row_k_stride;
   const int64_t column_k_stride = in.column_k_stride;
   int64_t k = in.depth;
+  [[maybe_unused]] const T* ahead = in.ahead;
   for (; k >= kSplit; k -= kSplit) {
+    if constexpr (kAsks) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += kRows * kSplit;
+    }
     HWY_UNROLL(8)
     for (int s = 0; s < kSplit; ++s) {
       TileStep<Sum, T>(row, row_stride, column, own, sum[s]);
@@ -208,6 +215,21 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
 
 template <class T>
 using TileFn = void (*)(const TileInput<T>&, T*, bool);
+
+/// Whether there are AskingTiles: whole ones of products, where it was measured.
+template <class Sum, class T>
+inline constexpr bool kAsksAhead = false;
+template <class T>
+requires std::is_floating_point_v<T>
+inline constexpr bool kAsksAhead<TermSum<formulas::ProductTerm>, T> = HWY_TARGET != HWY_SCALAR;
+
+/// Tile() of whole row groups that lie behind each other in memory: the next ones come to the second-level cache.
+template <class Sum, class T, int kVectors>
+HWY_NOINLINE void AskingTile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
+  SumTile<Sum, T, Sum::kRows, kVectors, true>(in, [tile, add](int i, int j, VecOf<T> sum) HWY_ATTR {
+    StoreSum<T>(sum, tile + (i * kVectors + j) * kLanes<T>, add);
+  });
+}
 
 /// The kernel for a tile of rows (1..Sum::kRows) × vectors (1..kTileVectors).
 template <class Sum, class T>
