@@ -1,4 +1,4 @@
-// lamina bench predict: how long one answer takes.
+// lamina bench predict: how long one answer takes, or a few together.
 #include "bench_predict.h"
 
 #include <fmt/format.h>
@@ -17,6 +17,7 @@
 #include "lamina/base/text.h"
 #include "lamina/data/files/npy_matrix.h"
 #include "lamina/measure/predict_benchmark.h"
+#include "lamina/model/predictor.h"
 #include "print.h"
 
 namespace lamina::cli {
@@ -30,6 +31,7 @@ struct BenchPredictCommand {
   std::vector<std::string> weights{"exact"};
   double zeros = 0;
   std::string rows;
+  int64_t together = 1;
   PredictBenchmarkOptions options;
   JsonOutput json_output;
 };
@@ -53,6 +55,7 @@ nlohmann::json ToJson(const PredictBenchmarkCase& work, const PredictBenchmarkRe
           {"zeros", work.zeros},
           {"activation", work.activation.Text()},
           {"threads", work.threads},
+          {"together", work.together},
           {"verified", result.verified},
           {"largest_error", std::isfinite(result.largest_error) ? nlohmann::json(result.largest_error) : nullptr},
           {"error_bound", result.error_bound},
@@ -63,11 +66,14 @@ nlohmann::json ToJson(const PredictBenchmarkCase& work, const PredictBenchmarkRe
           {"rows_per_second", result.rows_per_second}};
 }
 
-std::string DataText(const BenchPredictCommand& command) {
+// The rows of a call.
+std::string RowsText(const BenchPredictCommand& command) {
+  const std::string rows = command.together == 1 ? "One row" : fmt::format("{} rows", command.together);
   if (!command.rows.empty()) {
-    return "of " + command.rows;
+    return rows + " of " + command.rows;
   }
-  return command.zeros > 0 ? fmt::format("of random data, {:.0f} % zeros,", 100 * command.zeros) : "of random data";
+  return rows +
+         (command.zeros > 0 ? fmt::format(" of random data, {:.0f} % zeros,", 100 * command.zeros) : " of random data");
 }
 
 int RunBenchPredict(const BenchPredictCommand& command) {
@@ -88,13 +94,13 @@ int RunBenchPredict(const BenchPredictCommand& command) {
     for (const std::string& weights : command.weights) {
       for (const int threads : command.threads) {
         cases.push_back({ShapeOf(net), ParseDType(command.dtype), Activation(command.activation), threads,
-                         ParseWeightStorage(weights), command.zeros});
+                         ParseWeightStorage(weights), command.zeros, command.together});
       }
     }
   }
   if (text) {
-    Print("{}\nOne row {} a call, {}, {} in every layer; every call is timed.\n\n", hardware, DataText(command),
-          command.dtype, command.activation);
+    Print("{}\n{} a call, {}, {} in every layer; every call is timed.\n\n", hardware, RowsText(command), command.dtype,
+          command.activation);
     Print("{:<18} {:>7} {:>7} {:>10} {:>10} {:>10} {:>11} {:>10} {:>9}\n", "network", "weights", "threads", "median us",
           "p99 us", "least us", "rows/s", "calls", "verified");
   }
@@ -125,7 +131,7 @@ int RunBenchPredict(const BenchPredictCommand& command) {
 
 std::function<int()> AddBenchPredict(CLI::App& bench) {
   auto command = std::make_shared<BenchPredictCommand>();
-  CLI::App* predict = bench.add_subcommand("predict", "Time single answers: one row through a network");
+  CLI::App* predict = bench.add_subcommand("predict", "Time answers: one row through a network, or a few together");
   predict->add_option("--net", command->nets, "Networks, inputs-hidden-outputs")
       ->delimiter(',')
       ->default_str("784-1024-10");
@@ -149,6 +155,9 @@ std::function<int()> AddBenchPredict(CLI::App& bench) {
   predict->add_option("--rows", command->rows, "Ask these rows (.npy, rows x inputs) instead of random ones")
       ->type_name("FILE")
       ->excludes("--zeros");
+  predict->add_option("--together", command->together, "Rows of a call")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, kMostRowsTogether));
   predict->add_option("--activation", command->activation, "Activation of every layer")->capture_default_str();
   predict->add_option("--seconds", command->options.seconds, "Length of a measurement")
       ->capture_default_str()
@@ -157,7 +166,8 @@ std::function<int()> AddBenchPredict(CLI::App& bench) {
   command->json_output.AddTo(*predict);
   predict->footer(
       "Example: lamina bench predict --net 784-1024-10,8-4-2-1 --threads 1,2\n"
-      "         lamina bench predict --weights exact,bf16,i8 --zeros 0.8");
+      "         lamina bench predict --weights exact,bf16,i8 --zeros 0.8\n"
+      "         lamina bench predict --together 64");
   return [command] { return RunBenchPredict(*command); };
 }
 

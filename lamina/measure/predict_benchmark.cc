@@ -39,7 +39,13 @@ Matrix RowsFor(const PredictBenchmarkCase& work, ConstMatrixView given, DType dt
                 fmt::format("the rows have {} numbers, the network {} inputs", given.cols, inputs),
                 {.value = work.ShapeText()});
   }
-  Matrix narrow(given.empty() ? kRows : given.rows, inputs, DType::kF32);
+  const int64_t rows = given.empty() ? kRows : given.rows;
+  if (work.together < 1 || work.together > std::min(rows, kMostRowsTogether)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("a call takes 1 to {} of these rows", std::min(rows, kMostRowsTogether)),
+                {.value = fmt::format("{}", work.together)});
+  }
+  Matrix narrow(rows, inputs, DType::kF32);
   if (given.empty()) {
     Random random(2);
     Random which(3);
@@ -50,9 +56,9 @@ Matrix RowsFor(const PredictBenchmarkCase& work, ConstMatrixView given, DType dt
   } else {
     ConvertMatrix(given, narrow.view());
   }
-  Matrix rows(narrow.rows(), inputs, dtype);
-  ConvertMatrix(narrow.view(), rows.view());
-  return rows;
+  Matrix converted(rows, inputs, dtype);
+  ConvertMatrix(narrow.view(), converted.view());
+  return converted;
 }
 
 std::vector<double> AsDoubles(const Matrix& matrix) {
@@ -84,12 +90,11 @@ void Verify(const PredictBenchmarkCase& work, const Predictor& predictor, const 
   ConvertMatrix(x.view().Rows(0, rows), wide.view());
   executor.Predict(wide.view(), expected.view());
   Matrix got(rows, predictor.outputs(), work.dtype);
-  PredictorScratch scratch = predictor.MakeScratch();
-  DispatchFloat(work.dtype, [&]<class T>(T) {
-    for (int64_t i = 0; i < rows; ++i) {
-      predictor.Predict(x.Row<T>(i), got.Row<T>(i), scratch);
-    }
-  });
+  const PredictorScratch scratch(work.together * predictor.scratch_bytes());
+  for (int64_t i = 0; i < rows; i += work.together) {
+    const int64_t count = std::min(work.together, rows - i);
+    predictor.PredictRowsAt(x.view().Rows(i, count).data, count, got.view().Rows(i, count).data, scratch.data());
+  }
   result.largest_error = LargestRelativeError(AsDoubles(expected), AsDoubles(got));
   double epsilon = std::numeric_limits<float>::epsilon();
   if (work.weights == WeightStorage::kI8) {
@@ -103,16 +108,17 @@ void Verify(const PredictBenchmarkCase& work, const Predictor& predictor, const 
 }
 
 // The seconds of every call of one thread.
-std::vector<double> TimeCalls(const Predictor& predictor, const Matrix& x, const PredictBenchmarkOptions& options) {
+std::vector<double> TimeCalls(const Predictor& predictor, const Matrix& x, int64_t together,
+                              const PredictBenchmarkOptions& options) {
   std::vector<double> seconds;
   seconds.reserve(1 << 20);
-  PredictorScratch scratch = predictor.MakeScratch();
-  Matrix y(1, predictor.outputs(), predictor.dtype());
+  const PredictorScratch scratch(together * predictor.scratch_bytes());
+  Matrix y(together, predictor.outputs(), predictor.dtype());
   const ConstMatrixView rows = x.view();
   int64_t i = 0;
   const auto ask = [&] {
-    predictor.Predict(rows.Rows(i, 1).data, y.data(), scratch);
-    i = i + 1 == rows.rows ? 0 : i + 1;
+    predictor.PredictRowsAt(rows.Rows(i, together).data, together, y.data(), scratch.data());
+    i = i + 2 * together > rows.rows ? 0 : i + together;
   };
   for (int64_t n = 0; n < options.warm_calls; ++n) {
     ask();
@@ -139,7 +145,7 @@ PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, con
   const Stopwatch watch;
 #pragma omp parallel for num_threads(work.threads) schedule(static, 1)
   for (int thread = 0; thread < work.threads; ++thread) {
-    by_thread[static_cast<size_t>(thread)] = TimeCalls(predictor, x, options);
+    by_thread[static_cast<size_t>(thread)] = TimeCalls(predictor, x, work.together, options);
   }
   const double elapsed = watch.Elapsed_seconds();
   std::vector<double> seconds;
@@ -151,7 +157,7 @@ PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, con
   result.median_seconds = seconds[seconds.size() / 2];
   result.p99_seconds = seconds[seconds.size() * 99 / 100];
   result.least_seconds = seconds.front();
-  result.rows_per_second = static_cast<double>(result.calls) / elapsed;
+  result.rows_per_second = static_cast<double>(result.calls * work.together) / elapsed;
   return result;
 }
 

@@ -18,7 +18,8 @@ struct PredictBenchmarkCase {
   Activation activation{"sigmoid"};  // of every layer
   int threads = 1;                   // that ask at the same time
   WeightStorage weights = WeightStorage::kExact;
-  double zeros = 0;  // the share of the random inputs that are zero
+  double zeros = 0;      // the share of the random inputs that are zero
+  int64_t together = 1;  // rows of a call
 
   std::string ShapeText() const;
 };
@@ -27,7 +28,7 @@ struct PredictBenchmarkResult {
   double largest_error = 0;  // of an output, relative to the largest output
   double error_bound = 0;
   bool verified = false;
-  double median_seconds = 0;  // of a call: one row on one thread
+  double median_seconds = 0;  // of a call on one thread
   double p99_seconds = 0;
   double least_seconds = 0;
   double rows_per_second = 0;  // of all threads
@@ -42,7 +43,7 @@ struct PredictBenchmarkOptions {
 };
 
 /// Rows of data through Predictor (model/predictor.h). Throws Error as building the network would, and
-/// kInvalidArgument where the rows have another width.
+/// kInvalidArgument where the rows have another width, or are fewer than those of a call (1 to kMostRowsTogether).
 PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, const PredictBenchmarkOptions& options);
 
 }  // namespace lamina

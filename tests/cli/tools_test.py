@@ -301,6 +301,19 @@ class BenchFactorTest(CliTest):
         self.refuse("bench", "factor", "--rows", "10", "--json", "no/such/r.json", says="no/such")
 
 
+class BenchPredictTest(CliTest):
+    def test_rows_of_a_call(self):
+        for flags in ((), ("--together", "64"), ("--together", "7", "--weights", "bf16", "--zeros", "0.8")):
+            done = self.succeed("bench", "predict", "--net", "40-300-3", "--seconds", "0.01", *flags, "--json", "-")
+            result = json.loads(done.out)["results"][0]
+            self.assertTrue(result["verified"], result)
+            self.assertEqual(result["together"], int(flags[1]) if flags else 1)
+
+    def test_wrong_use(self):
+        for rows in ("0", "65", "some"):
+            self.refuse("bench", "predict", "--together", rows, code=2, says="--together")
+
+
 class BenchDataTest(CliTest):
     def test_digits(self):
         self.assertIn("verified: yes", self.succeed("bench", "data", DIGITS, "--rounds", "2").out)
