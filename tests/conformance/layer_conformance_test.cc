@@ -267,7 +267,7 @@ TEST_P(PanelConformance, AnyThreadsSameBits) {
 TEST_P(PanelConformance, WeightsBeyondTheCache) {
   ForTypes([&]<class T>(T) {
     const int64_t outputs = sizeof(T) == sizeof(float) ? 531 : 267;
-    for (const int64_t batch : {12, 16, 31, 48}) {
+    for (const int64_t batch : {12, 16, 31, 48, 70}) {
       for (const int64_t pad : {0, 1}) {
         ForwardCase c = CaseOf(kDot, {batch, outputs, 500}, "identity", true, true);
         c.pad = pad;

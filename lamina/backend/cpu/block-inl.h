@@ -53,7 +53,7 @@ struct Block {
   Split panels;
   bool pack_rows;
   bool direct_columns;     // whole panels are read where they are; only a ragged last one is packed
-  bool asks_ahead;         // each row is read once, from beyond the second-level cache, and the next one is behind it
+  bool asks_ahead;         // rows come from beyond the second-level cache, and the next ones lie behind them
   T* one_panel = nullptr;  // the place of whichever panel is packed; null: each has its own
 
   Block(const ProductInput<T>& in, const Blocking& size, int64_t r, int64_t c, int64_t k_begin)
@@ -68,8 +68,7 @@ struct Block {
         panels(CeilDivide(columns, kLanes<T>), ShapeOf(in).vectors),
         pack_rows(PacksRows(in)),
         direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= kDirectRows<Sum>),
-        asks_ahead(!pack_rows && panels.parts == 1 && in.rows.stride == depth &&
-                   in.rows.count * depth > in.budget.column_block) {}
+        asks_ahead(!pack_rows && in.rows.stride == depth && in.rows.count * depth > in.budget.column_block) {}
 
   static bool PacksRows(const ProductInput<T>& in) { return in.rows.k_stride != 1 || in.rows.encoding != nullptr; }
   static TileShape ShapeOf(const ProductInput<T>& in) {

@@ -87,7 +87,7 @@ void ComputeTile(const ProductInput<T>& in, const Block<Sum, T>& block, int64_t 
   const int64_t rows = block.row_groups.Begin(g + 1) - block.row_groups.Begin(g);
   const int64_t vectors = block.PanelVectors(p);
   if constexpr (kAsksAhead<Sum, T>) {
-    if (block.asks_ahead && rows == Sum::kRows) {
+    if (block.asks_ahead && p == 0 && rows == Sum::kRows) {
       input.ahead = input.rows + rows * input.row_stride;
       constexpr std::array<TileFn<T>, 3> kTiles{&AskingTile<Sum, T, 1>, &AskingTile<Sum, T, std::min(2, kTileVectors)>,
                                                 &AskingTile<Sum, T, kTileVectors>};
