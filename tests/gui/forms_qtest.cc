@@ -177,6 +177,7 @@ void FormsTest::AKernelMachineIsSaid() {
   Type("layer1.neurons", neurons);
   QVERIFY(Settled());
   QCOMPARE(window().document().plan()->method, std::string("rfm"));
+  QTest::mouseClick(Start(), Qt::LeftButton);
   QVERIFY(Trained());
   const QString log = Find<QPlainTextEdit>("log")->toPlainText();
   for (const char* said : {"Trained by method rfm in ", "chosen among ", "each row answered by all others"}) {
