@@ -26,5 +26,15 @@ add_dependencies(lamina_static lamina lamina_study lamina_serve)
 set_target_properties(lamina_static PROPERTIES OUTPUT_NAME lamina-static LINKER_LANGUAGE CXX
                       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_options(lamina_static PRIVATE -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now,-z,noexecstack)
+# A pointer that is set when it starts takes a bit instead of 24 bytes, where linker and C library know how: 0.28 MB.
+include(CheckCXXSourceRuns)
+set(CMAKE_REQUIRED_FLAGS -fPIE)
+set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie -Wl,-z,pack-relative-relocs,--fatal-warnings)
+check_cxx_source_runs("int a; int* volatile p = &a; int main() { return *p; }" LAMINA_PACKED_RELOCATIONS)
+unset(CMAKE_REQUIRED_FLAGS)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(LAMINA_PACKED_RELOCATIONS)
+  target_link_options(lamina_static PRIVATE -Wl,-z,pack-relative-relocs)
+endif()
 target_link_libraries(lamina_static PRIVATE $<TARGET_FILE:lamina_study> $<TARGET_FILE:lamina_serve> $<TARGET_FILE:lamina> ${LAMINA_STATIC_EXPAT}
                       ${LAMINA_STATIC_ZLIB} ${gomp})

@@ -3,12 +3,39 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154
 
-package_of() { # the Debian package a file comes from
-  local name
-  name="$(dpkg -S "$1" 2>/dev/null || dpkg -S "$(realpath "$1")" 2>/dev/null || dpkg -S "${1#/usr}" 2>/dev/null ||
-    dpkg -S "/usr$(realpath "$1")" 2>/dev/null)" || return 0
-  name="${name%%: *}"
-  echo "${name%%:*}"
+architecture="$(dpkg --print-architecture)" # of what is packed
+
+# Where a file may stand in dpkg's lists, which know some below /lib and some below /usr/lib.
+spellings_of() { # files...
+  local file real
+  for file in "$@"; do
+    real="$(realpath -m "$file")"
+    printf '%s\n' "$file" "$real" "${file#/usr}" "/usr$real"
+  done
+}
+
+declare -A package_at=()
+know_packages() { # files...: asks dpkg once for all of them, as it reads its lists anew each time
+  local line
+  while IFS= read -r line; do
+    package_at["${line#*: }"]="${line%%: *}"
+  done < <(spellings_of "$@" | sort -u | xargs -r -d '\n' dpkg-query --search -- 2>/dev/null | grep -v '^diversion by')
+}
+
+package_of() { # the Debian package a file comes from, NAME or NAME:ARCHITECTURE
+  local name other spelling again
+  for again in 0 1; do
+    ((!again)) || know_packages "$1"
+    while IFS= read -r spelling; do
+      name="${package_at["$spelling"]:-}"
+      [[ -n "$name" ]] || continue
+      for other in ${name//, / }; do # of packages that are there for several processors, that of the wanted one
+        [[ "$other" != *":$architecture" ]] || name="$other"
+      done
+      echo "${name%%, *}"
+      return 0
+    done < <(spellings_of "$1")
+  done
 }
 
 # A file of each library that is compiled in.
@@ -22,6 +49,7 @@ write_sbom() { # folder, files that are carried
   local folder="$1" file package
   shift
   mkdir -p "$folder"
+  know_packages "$@" "${compiled_in[@]}"
   for file in "$@"; do printf 'carried\t%s\t%s\n' "$file" "$(package_of "$file")"; done >"$work/sbom"
   for file in "${compiled_in[@]}"; do printf 'compiled in\t%s\t%s\n' "$file" "$(package_of "$file")"; done >>"$work/sbom"
   for file in "${from_source[@]}"; do
@@ -38,8 +66,8 @@ write_licences() { # name files...
   echo "$name: lamina, whose license comes first, and what is compiled in: the Debian packages that it comes from,"
   echo "unchanged, with their licenses. Their sources are those of Debian, lamina's are public: both can be linked anew."
   cat LICENSE
+  know_packages "$@"
   for file in "$@"; do package_of "$(realpath "$file")"; done | sort -u | sed '/^$/d' | while read -r package; do
-    [[ -z "$(dpkg-query -W -f '${Architecture}' "$package:$(dpkg --print-architecture)" 2>/dev/null)" ]] || package+=":$(dpkg --print-architecture)"
     dpkg-query -W -f '\n===== ${binary:Package} ${Version} (source: ${source:Package} ${source:Version})\n\n' "$package"
     cat "/usr/share/doc/${package%%:*}/copyright"
   done

@@ -42,8 +42,8 @@ struct PredictBenchmarkOptions {
   std::function<bool()> stop_requested;  // true: measuring ends before its time
 };
 
-/// Rows of data through Predictor (model/predictor.h). Throws Error as building the network would, and
-/// kInvalidArgument where the rows have another width, or are fewer than those of a call (1 to kMostRowsTogether).
+/// Rows of data through Predictor (model/predictor.h). Throws Error as building the network would. Rows of another
+/// width, or fewer than those of a call (1 to kMostRowsTogether), are kInvalidArgument.
 PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, const PredictBenchmarkOptions& options);
 
 }  // namespace lamina
