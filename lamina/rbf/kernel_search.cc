@@ -215,7 +215,7 @@ class KernelSearch {
 
   double RidgeAt(Place place) const { return choices_.ridges[static_cast<size_t>(place.ridge)]; }
 
-  // Of the system solved last, if that was in f64.
+  // Keeps the system solved last, if that was in f64.
   void Take(Place place, double error) {
     if (!systems_->exact()) {
       return;
