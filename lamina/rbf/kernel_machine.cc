@@ -17,6 +17,7 @@
 #include "lamina/rbf/kernel_solve.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
+#include "lamina/rbf/kernel_systems.h"
 #include "lamina/rbf/nystroem.h"
 #include "lamina/rbf/refined_solver.h"
 #include "lamina/rbf/slope_weights.h"
@@ -127,7 +128,8 @@ KernelMachine SolveByCentres(ConstMatrixView x, ConstMatrixView y, const std::ve
 int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool left_out) {
   const int64_t stride = KernelSolver::StrideOf(rows);
   const int64_t refined = !left_out && rows >= kRefinedRows ? RefinedSolver::Bytes(rows, outputs) : 0;
-  return std::max(refined, KernelSolver::Bytes(rows, outputs, left_out)) + (left_out ? 2 : 0) * TriangleSize(rows) * 8 +
+  const int64_t looks = left_out && rows >= kLeastRowsInF32 ? KernelSolverOf<float>::Bytes(rows, outputs) : 0;
+  return looks + std::max(refined, KernelSolver::Bytes(rows, outputs, left_out)) + (left_out ? 2 : 0) * TriangleSize(rows) * 8 +
          (columns + 2 * outputs) * stride * 8 + rows * (2 * columns + 3 * outputs) * 8;
 }
 

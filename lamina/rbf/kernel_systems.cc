@@ -19,8 +19,7 @@
 namespace lamina {
 namespace {
 
-// Smaller systems take no time; rounding acts as a ridge of some 1e-6, which must stay small beside the ridge.
-constexpr int64_t kLeastRowsInF32 = 512;
+// Rounding acts as a ridge of some 1e-6, which must stay small beside the ridge.
 constexpr double kLeastRidgeInF32 = 1e-4;
 
 bool LooksInF32(const KernelMachineOptions& options, int64_t rows, bool inverse) {

@@ -13,6 +13,9 @@
 
 namespace lamina {
 
+/// From so many rows on KernelSystems::Look() is in f32; smaller systems take no time.
+inline constexpr int64_t kLeastRowsInF32 = 512;
+
 /// Systems of the same rows and targets, one after another.
 class KernelSystems {
  public:
