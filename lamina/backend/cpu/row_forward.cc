@@ -86,6 +86,7 @@ bool AreFinite(const Matrix& numbers) {
   switch (numbers.dtype()) {
     case DType::kF32: return none_above(uint32_t{1} << 31, uint32_t{0xFF} << 23);
     case DType::kBF16: return none_above(uint16_t{0x8000}, uint16_t{0x7F80});
+    case DType::kF16: return none_above(uint16_t{0x8000}, uint16_t{0x7C00});
     default: return false;
   }
 }

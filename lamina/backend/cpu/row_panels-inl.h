@@ -152,6 +152,8 @@ template <>
 inline constexpr bool kInTilesOfRows<RowWeightsAsTheyAre<float>> = true;
 template <>
 inline constexpr bool kInTilesOfRows<RowWeightsBF16> = true;
+template <>
+inline constexpr bool kInTilesOfRows<RowWeightsWidened<WidenF16>> = true;
 #endif
 
 constexpr int RowPanelVectors(int vectors) {

@@ -152,6 +152,17 @@ struct RowWeightsWidened {
   using Element = typename Widen::Element;
   static constexpr int64_t kGroup = 1;
 
+  template <int kRows, int kVectors>
+  static HWY_INLINE void AddToRows(const Element* w, const float* x, int64_t stride,
+                                   VecOf<float> (&sums)[kRows][kVectors]) {
+    VecOf<float> ws[kVectors];
+    HWY_UNROLL(8)
+    for (int v = 0; v < kVectors; ++v) {
+      ws[v] = Widen::Load(w + v * kLanes<float>);
+    }
+    AddProducts<float>(ws, x, stride, sums);
+  }
+
   template <int kVectors>
   static HWY_INLINE void Add(const Element* w, const float* x, VecOf<float>* sums) {
     const auto xs = hn::Set(Tag<float>(), x[0]);
