@@ -188,7 +188,7 @@ void RefuseEnsemble(const Model& model, std::string_view what) {
   if (!model.others.empty()) {
     throw Error(ErrorCode::kUnsupported,
                 fmt::format("the model is an ensemble of {} networks: {} cannot", model.networks(), what),
-                {.remedy = "Use a model of one network (lamina train)."});
+                {.remedy = "Use a model of one network (lamina train --recipe tabular)."});
   }
 }
 

@@ -49,12 +49,12 @@ MethodChoice ForRows(const Split& split, const TrainSettings& settings, MethodCh
     return kernels;
   }
   const int64_t both = rows + std::ssize(split.validation);  // of which the machine beside a network is
-  if (both > kMixedAbove && both <= MostRowsFor(settings) && network.settings.recipe == kTabularRecipe) {
+  if (both <= MostRowsFor(settings) && network.settings.recipe == kTabularRecipe) {
     network.settings.recipe = kMixedRecipe;
     network.remark = fmt::format(
-        "recipe mixed, a network and a kernel machine that keeps the {}, each counts half: best for tables of {} to {} "
-        "rows. --recipe tabular trains the network alone",
-        Counted(both, "row{s}"), WithThousands(kMixedAbove), WithThousands(kMostRowsOfMixed));
+        "recipe mixed, a network and a kernel machine that keeps the {}, each counts half: best for tables of more than "
+        "{} and up to {} rows. --recipe tabular trains the network alone",
+        Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
   }
   return network;
 }

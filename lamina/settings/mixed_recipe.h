@@ -10,8 +10,7 @@ namespace lamina {
 
 inline constexpr std::string_view kMixedRecipe = "mixed";
 
-/// Tables of more training rows than the first and up to the second number have it by default (docs/decisions/0077).
-inline constexpr int64_t kMixedAbove = 2000;
+/// Tables of more rows than kMostRowsOfKernels and up to so many have it by default (docs/decisions/0087).
 inline constexpr int64_t kMostRowsOfMixed = 10'000;
 
 /// Whether a kernel machine answers beside the network.

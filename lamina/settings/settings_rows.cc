@@ -13,6 +13,7 @@
 #include "lamina/settings/data_rows.h"
 #include "lamina/settings/embedding.h"
 #include "lamina/settings/layers_text.h"
+#include "lamina/settings/method.h"
 #include "lamina/settings/method_rows.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/quality_rows.h"
@@ -58,10 +59,10 @@ std::vector<Row> LayerRows() {
           fmt::format(
               "What the open settings (auto) of network and training become. plain: one layer, quick. tabular: three "
               "layers trained as RealMLP-TD-S, better on tables, but slower. mixed: that network and a kernel "
-              "machine, as rfm, which count half each. auto: mixed for tables of {} to {} training rows where no "
-              "setting of a network is given, else tabular for tables, plain for images and, with a note, for what "
-              "tabular cannot do: lbfgs, shards, layers of distances",
-              WithThousands(kMixedAbove), WithThousands(kMostRowsOfMixed)),
+              "machine, as rfm, which count half each. auto: mixed for tables of more than {} and up to {} training "
+              "rows where no setting of a network is given, else tabular for tables, plain for images and, with a note, "
+              "for what tabular cannot do: lbfgs, shards, layers of distances",
+              WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed)),
           {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better, mixed best; auto"}),
       Row("hidden", &S::hidden,
           "Neurons of the hidden layers, input side first; 0 alone: none; auto: by the recipe (plain: 128)",
