@@ -47,7 +47,8 @@ struct KernelMachineOptions {
   /// Where the way downhill of the first round begins: a scale and a ridge of the choices; else that is found.
   double start_scale = 0;
   double start_ridge = 0;
-  int64_t most_systems = 0;  // with one addition to the diagonal; 0: as many as the search needs
+  /// With one addition to the diagonal, and one more a round where f32 compares; 0: as many as the search needs.
+  int64_t most_systems = 0;
   int threads = 1;
   /// In whose memory systems are solved where it makes DeviceKernels (backend/device_kernels.h), from so many rows on;
   /// null, or another one: by this processor. SolveByCentres() is the processor's always.

@@ -99,7 +99,7 @@ class KernelSearch {
     weights_ = &of.weights;
     of_round_.clear();
     of.start = choices_.all ? BestOfAll() : round_ == 0 ? FirstPlace() : WayDown(of.start, kSteps);
-    const double found = of_round_.at(of.start);
+    const double found = Decided(of.start);
     const bool worse = round_ > 0 && found > kWorseRound * of.error;
     of.error = std::isnan(of.error) ? found : std::min(of.error, found);
     of.ended = round_ == choices_.rounds || worse || !std::isfinite(found);
@@ -180,30 +180,57 @@ class KernelSearch {
       return of_round_[place] = INFINITY;
     }
     StopPoint();
-    const double ridge = choices_.ridges[static_cast<size_t>(place.ridge)];
-    const bool solved = systems_->Solve(ShapeAt(place), ridge + jitter_);
-    ++tried_;
-    if (options_.progress) {
-      options_.progress(tried_);
-    }
-    const double error = solved ? rows_left_out_.Errors(*systems_, errors_) : INFINITY;
+    const double error = Solved(place, /*look=*/true);
     const auto less_than_all = [&] {
       return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
     };
     if (std::isfinite(error) && less_than_all()) {
-      round_alpha_.assign(systems_->alpha(), systems_->alpha() + y_.cols * stride_);
-    }
-    if (error < best_.error) {
-      Keep(place, ridge, error);
+      decided_ = systems_->exact();
+      Take(place, error);
     }
     return of_round_[place] = error;
   }
 
-  void Keep(Place place, double ridge, double error) {
+  // Its error in f64, where it is the best of a round.
+  double Decided(Place place) {
+    double& error = of_round_.at(place);
+    if (std::isfinite(error) && !decided_) {
+      StopPoint();
+      error = Solved(place, /*look=*/false);
+      Take(place, error);
+    }
+    return error;
+  }
+
+  // The error of rows left out.
+  double Solved(Place place, bool look) {
+    const double ridge = RidgeAt(place) + jitter_;
+    const bool solved = look ? systems_->Look(ShapeAt(place), ridge) : systems_->Solve(ShapeAt(place), ridge);
+    ++tried_;
+    if (options_.progress) {
+      options_.progress(tried_);
+    }
+    return solved ? rows_left_out_.Errors(*systems_, errors_) : INFINITY;
+  }
+
+  double RidgeAt(Place place) const { return choices_.ridges[static_cast<size_t>(place.ridge)]; }
+
+  // Of the system solved last, if that was in f64.
+  void Take(Place place, double error) {
+    if (!systems_->exact()) {
+      return;
+    }
+    round_alpha_.assign(systems_->alpha(), systems_->alpha() + y_.cols * stride_);
+    if (error < best_.error) {
+      Keep(place, error);
+    }
+  }
+
+  void Keep(Place place, double error) {
     best_.kind = kind_;
     best_.scale = ShapeAt(place).scale;
     best_.relative = choices_.scales[static_cast<size_t>(place.scale)];
-    best_.ridge = ridge;
+    best_.ridge = RidgeAt(place);
     best_.jitter = jitter_;
     best_.round = round_;
     best_.error = error;
@@ -236,6 +263,7 @@ class KernelSearch {
   double jitter_ = 0;
   std::map<Place, double> of_round_;
   std::vector<double> round_alpha_;  // of its best
+  bool decided_ = false;             // that was solved in f64
   std::vector<OfKind> kinds_;
   int64_t tried_ = 0;
   int64_t tried_before_ = 0;  // with smaller diagonals

@@ -2,6 +2,7 @@
 #include "lamina/rbf/kernel_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "lamina/backend/cpu/symmetric_kernels.h"
@@ -43,16 +44,19 @@ void SolveLeftOut(const LeftOutTask& task, double* errors) {
   }
 }
 
-int64_t KernelSolver::StrideOf(int64_t rows) {
+template <class T>
+int64_t KernelSolverOf<T>::StrideOf(int64_t rows) {
   return PanelsOf(rows) * kStep + cpu::kProductStep;  // rows a power of two apart share few cache sets
 }
 
-int64_t KernelSolver::Bytes(int64_t rows, int64_t outputs, bool inverse) {
-  return Cholesky<double>::Bytes(rows, outputs, inverse) +
+template <class T>
+int64_t KernelSolverOf<T>::Bytes(int64_t rows, int64_t outputs, bool inverse) {
+  return Cholesky<T>::Bytes(rows, outputs, inverse) +
          (outputs + 1) * StrideOf(rows) * static_cast<int64_t>(sizeof(double));
 }
 
-KernelSolver::KernelSolver(int64_t rows, int64_t outputs, int threads, bool inverse)
+template <class T>
+KernelSolverOf<T>::KernelSolverOf(int64_t rows, int64_t outputs, int threads, bool inverse)
     : outputs_(outputs),
       threads_(threads),
       has_inverse_(inverse),
@@ -61,10 +65,11 @@ KernelSolver::KernelSolver(int64_t rows, int64_t outputs, int threads, bool inve
       alpha_(Doubles(outputs * stride_)),
       diagonal_(Doubles(PanelsOf(rows) * kStep)) {}
 
-bool KernelSolver::Solve(const double* targets) {
+template <class T>
+bool KernelSolverOf<T>::Solve(const double* targets) {
   for (int64_t i = 0; i < rows(); ++i) {
     for (int64_t c = 0; c < outputs_; ++c) {
-      factor_.Target(i, c) = targets[c * stride_ + i];
+      factor_.Target(i, c) = static_cast<T>(targets[c * stride_ + i]);
     }
   }
   if (!factor_.Factorise(kLeastPivot)) {
@@ -75,37 +80,44 @@ bool KernelSolver::Solve(const double* targets) {
 }
 
 // alpha = L^-T (L^-1 Y), and the diagonal of the inverse.
-void KernelSolver::AlphaByInverse() {
-  const cpu::FactorTable<double>& kernels = cpu::FactorKernels<double>();
+template <class T>
+void KernelSolverOf<T>::AlphaByInverse() {
+  const cpu::FactorTable<T>& kernels = cpu::FactorKernels<T>();
   RunTeam(threads_, [&](Team team) {
     for (int64_t p = team.thread; p < factor_.panels(); p += team.size) {
       const int64_t first = p * kStep;
-      const double* const panel = factor_.InversePanel(p) + first * kStep;
-      kernels.squares(panel, rows() - first, &diagonal_.As<double>()[static_cast<size_t>(first)]);
+      const T* const panel = factor_.InversePanel(p) + first * kStep;
+      alignas(64) std::array<T, static_cast<size_t>(kStep)> sums;
+      kernels.squares(panel, rows() - first, sums.data());
+      std::copy(sums.begin(), sums.end(), &diagonal_.As<double>()[static_cast<size_t>(first)]);
       for (int64_t c = 0; c < outputs_; ++c) {
-        double* const sums = alpha_.As<double>().data() + c * stride_ + first;
-        std::fill_n(sums, kStep, 0.0);
-        kernels.subtract_rows(panel, rows() - first, &factor_.Target(first, c), kStep, sums);
-        std::for_each(sums, sums + kStep, [](double& sum) { sum = -sum; });
-        std::fill(sums + std::min(kStep, rows() - first), sums + kStep, 0.0);
+        double* const alpha = alpha_.As<double>().data() + c * stride_ + first;
+        sums.fill(0);
+        kernels.subtract_rows(panel, rows() - first, &factor_.Target(first, c), kStep, sums.data());
+        std::transform(sums.begin(), sums.end(), alpha, [](T sum) { return -static_cast<double>(sum); });
+        std::fill(alpha + std::min(kStep, rows() - first), alpha + kStep, 0.0);
       }
     }
   });
 }
 
-void KernelSolver::AlphaBySteps() {
+template <class T>
+void KernelSolverOf<T>::AlphaBySteps() {
   RunTeam(threads_, [&](Team team) {
+    const AlignedBuffer buffer(stride_ * static_cast<int64_t>(sizeof(T)));
+    T* const column = buffer.As<T>().data();
     for (int64_t c = team.thread; c < outputs_; c += team.size) {
-      double* const alpha = alpha_.As<double>().data() + c * stride_;
       for (int64_t i = 0; i < rows(); ++i) {
-        alpha[i] = factor_.Target(i, c);
+        column[i] = factor_.Target(i, c);
       }
-      factor_.SolveTurned(alpha, 1);
+      factor_.SolveTurned(column, 1);
+      std::copy_n(column, rows(), alpha_.As<double>().data() + c * stride_);
     }
   });
 }
 
-void KernelSolver::LeftOut(std::span<const int64_t> members, double* errors) const {
+template <class T>
+void KernelSolverOf<T>::LeftOut(std::span<const int64_t> members, double* errors) const {
   const auto count = std::ssize(members);
   const double* const alpha = alpha_.As<double>().data();
   const auto error = [&](int64_t m, int64_t c) -> double& { return errors[m * outputs_ + c]; };
@@ -132,15 +144,19 @@ void KernelSolver::LeftOut(std::span<const int64_t> members, double* errors) con
   SolveLeftOut({product, members, alpha, stride_, outputs_}, errors);
 }
 
-void KernelSolver::ByEarlier(int64_t i, int64_t begin, double* errors) const {
-  const double* const row = factor_.Panel(i / kStep) + i % kStep;
+template <class T>
+void KernelSolverOf<T>::ByEarlier(int64_t i, int64_t begin, double* errors) const {
+  const T* const row = factor_.Panel(i / kStep) + i % kStep;
   for (int64_t c = 0; c < outputs_; ++c) {
     double sum = 0;
     for (int64_t j = begin; j <= i; ++j) {
-      sum += row[j * kStep] * factor_.Target(j, c);
+      sum += static_cast<double>(row[j * kStep]) * static_cast<double>(factor_.Target(j, c));
     }
     errors[c] = sum;
   }
 }
+
+template class KernelSolverOf<float>;
+template class KernelSolverOf<double>;
 
 }  // namespace lamina

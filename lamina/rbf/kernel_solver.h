@@ -1,8 +1,9 @@
-// Symmetric positive systems of kernel machines in f64: the factor, its inverse, answers of rows left out.
+// Symmetric positive systems of kernel machines: the factor, its inverse, answers of rows left out.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "lamina/base/buffer.h"
 #include "lamina/rbf/cholesky.h"
@@ -21,16 +22,17 @@ struct LeftOutTask {
 };
 void SolveLeftOut(const LeftOutTask& task, double* errors);
 
-/// (A) alpha = Y for one matrix after another of the same size. With A = L L', all of L^-1 is computed, too: 2/3 n^3
-/// operations, which give the diagonal of A^-1 and any block of it; without L^-1, half. Bits are the same for any
-/// number of threads.
-class KernelSolver {
+/// (A) alpha = Y for one matrix after another of the same size, computed in T. With A = L L', all of L^-1 is computed,
+/// too: 2/3 n^3 operations, which give the diagonal of A^-1 and any block of it; without L^-1, half. Bits are the same
+/// for any number of threads.
+template <class T>
+class KernelSolverOf {
  public:
   /// Beside a diagonal of 1: what is left of two equal rows is less.
-  static constexpr double kLeastPivot = 1e-14;
+  static constexpr T kLeastPivot = std::is_same_v<T, double> ? T(1e-14) : T(1e-6);
 
   /// `inverse`: else there is neither InverseDiagonal() nor LeftOut().
-  KernelSolver(int64_t rows, int64_t outputs, int threads, bool inverse = true);
+  KernelSolverOf(int64_t rows, int64_t outputs, int threads, bool inverse = true);
 
   /// What it takes.
   static int64_t Bytes(int64_t rows, int64_t outputs, bool inverse = true);
@@ -41,9 +43,9 @@ class KernelSolver {
   static int64_t StrideOf(int64_t rows);
 
   /// Panel p of A (cholesky.h), of which the elements up to the diagonal are read, and lost.
-  double* Panel(int64_t p) { return factor_.Panel(p); }
+  T* Panel(int64_t p) { return factor_.Panel(p); }
   /// Element (i, j <= i) there.
-  double& At(int64_t i, int64_t j) { return factor_.Panel(0)[TrianglePlace(i, j)]; }
+  T& At(int64_t i, int64_t j) { return factor_.Panel(0)[TrianglePlace(i, j)]; }
 
   /// Solves for `targets` (outputs rows of `stride`). False where A, whose diagonal is about 1, is not positive
   /// definite. A stop point a block of columns (lamina/base/stop.h).
@@ -69,9 +71,11 @@ class KernelSolver {
   int threads_;
   bool has_inverse_;
   int64_t stride_;
-  Cholesky<double> factor_;
+  Cholesky<T> factor_;
   AlignedBuffer alpha_;
   AlignedBuffer diagonal_;  // whole panels
 };
+
+using KernelSolver = KernelSolverOf<double>;
 
 }  // namespace lamina

@@ -19,6 +19,14 @@
 namespace lamina {
 namespace {
 
+// Smaller systems take no time; rounding acts as a ridge of some 1e-6, which must stay small beside the ridge.
+constexpr int64_t kLeastRowsInF32 = 512;
+constexpr double kLeastRidgeInF32 = 1e-4;
+
+bool LooksInF32(const KernelMachineOptions& options, int64_t rows, bool inverse) {
+  return inverse && rows >= kLeastRowsInF32 && options.sample_weights.empty();
+}
+
 // What both have.
 class SystemsOfRows : public KernelSystems {
  public:
@@ -58,7 +66,11 @@ class HostSystems final : public SystemsOfRows {
       : SystemsOfRows(x, y, options),
         solver_(x.rows, y.cols, options.threads, inverse),
         distances_(TriangleSize(x.rows) * 8),
-        kernel_(TriangleSize(x.rows) * 8) {}
+        kernel_(TriangleSize(x.rows) * 8) {
+    if (LooksInF32(options, x.rows, inverse)) {
+      narrow_.emplace(x.rows, y.cols, options.threads, inverse);
+    }
+  }
 
   void SetRows(std::span<const double> weights, int p) override {
     SystemsOfRows::SetRows(weights, p);
@@ -73,26 +85,23 @@ class HostSystems final : public SystemsOfRows {
   }
 
   bool Solve(const KernelShape& shape, double ridge) override {
-    const bool known = kernel_scale_ == shape.scale && kernel_power_ == shape.power;
-    kernel_scale_ = shape.scale;
-    kernel_power_ = shape.power;
-    EachPanel(options_.threads, x_.rows, [&](int64_t p) {
-      const int64_t begin = p * cpu::kPanelRows;
-      const int64_t end = std::min(x_.rows, begin + cpu::kPanelRows);
-      const int64_t size = cpu::kPanelRows * end;
-      if (!known) {
-        cpu::SymmetricKernels().kernels(PanelOf(distances_, p), size, shape, PanelOf(kernel_, p));
-      }
-      std::copy_n(PanelOf(kernel_, p), size, solver_.Panel(p));
-      for (int64_t i = begin; i < end; ++i) {
-        solver_.At(i, i) = 1 + ridge / WeightOf(i);
-      }
-    });
-    return solver_.Solve(targets_.As<double>().data());
+    exact_ = true;
+    return SolveBy(solver_, shape, ridge);
   }
 
-  const double* alpha() const override { return solver_.alpha(); }
-  void LeftOut(std::span<const int64_t> members, double* errors) const override { solver_.LeftOut(members, errors); }
+  bool Look(const KernelShape& shape, double ridge) override {
+    if (!narrow_ || ridge < kLeastRidgeInF32) {
+      return Solve(shape, ridge);
+    }
+    exact_ = false;
+    return SolveBy(*narrow_, shape, ridge) || Solve(shape, ridge);
+  }
+
+  bool exact() const override { return exact_; }
+  const double* alpha() const override { return exact_ ? solver_.alpha() : narrow_->alpha(); }
+  void LeftOut(std::span<const int64_t> members, double* errors) const override {
+    exact_ ? solver_.LeftOut(members, errors) : narrow_->LeftOut(members, errors);
+  }
   void ByEarlier(int64_t i, int64_t begin, double* errors) const override { solver_.ByEarlier(i, begin, errors); }
   AnswerSlopes Slopes(const KernelShape& shape, const double* alpha) const override {
     return SlopesBy(shape, alpha, nullptr);
@@ -103,7 +112,30 @@ class HostSystems final : public SystemsOfRows {
     return triangle.As<double>().data() + TrianglePlace(p * cpu::kPanelRows, 0);
   }
 
+  template <class T>
+  bool SolveBy(KernelSolverOf<T>& solver, const KernelShape& shape, double ridge) {
+    const bool known = kernel_scale_ == shape.scale && kernel_power_ == shape.power;
+    kernel_scale_ = shape.scale;
+    kernel_power_ = shape.power;
+    EachPanel(options_.threads, x_.rows, [&](int64_t p) {
+      const int64_t begin = p * cpu::kPanelRows;
+      const int64_t end = std::min(x_.rows, begin + cpu::kPanelRows);
+      const int64_t size = cpu::kPanelRows * end;
+      const double* const kernel = PanelOf(kernel_, p);
+      if (!known) {
+        cpu::SymmetricKernels().kernels(PanelOf(distances_, p), size, shape, PanelOf(kernel_, p));
+      }
+      std::transform(kernel, kernel + size, solver.Panel(p), [](double value) { return static_cast<T>(value); });
+      for (int64_t i = begin; i < end; ++i) {
+        solver.At(i, i) = static_cast<T>(1 + ridge / WeightOf(i));
+      }
+    });
+    return solver.Solve(targets_.As<double>().data());
+  }
+
   KernelSolver solver_;
+  std::optional<KernelSolverOf<float>> narrow_;
+  bool exact_ = true;                   // the last system: by solver_
   AlignedBuffer distances_;             // panels of a triangle
   AlignedBuffer kernel_;                // of the last shape
   std::optional<double> kernel_scale_;  // whose kernel is kept

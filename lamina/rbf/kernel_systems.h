@@ -23,6 +23,11 @@ class KernelSystems {
   virtual double MedianDistance(std::span<const int64_t> rows) const = 0;
   /// With 1 + ridge / weight on the diagonal. False where that is not positive definite. A stop point now and then.
   virtual bool Solve(const KernelShape& shape, double ridge) = 0;
+  /// The same in f32 where that takes half the time and is near enough to compare errors of rows left out; else it is
+  /// Solve(). Slopes and machines take what Solve() gives.
+  virtual bool Look(const KernelShape& shape, double ridge) { return Solve(shape, ridge); }
+  /// Whether the last system was solved in f64.
+  virtual bool exact() const { return true; }
 
   // What the last system solved gave, as KernelSolver has it:
   virtual const double* alpha() const = 0;  // output c of row i at c * KernelSolver::StrideOf(rows) + i

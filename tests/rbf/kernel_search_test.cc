@@ -33,6 +33,34 @@ TEST(KernelSearch, OneThatIsSolvedForIsOneThatLeavesRowsOut) {
   }
 }
 
+// f32 compares errors of so many rows. What is kept has the bits of a search for this one machine, and leaves rows out.
+TEST(KernelSearch, WhatF32FindsIsSolvedInF64) {
+  const Table2 x = RandomTable(520, 3, 4);
+  const Table2 y = TargetsFor(x, 2);
+  std::vector<int64_t> groups(x.size());
+  for (size_t i = 0; i < groups.size(); ++i) {
+    groups[i] = static_cast<int64_t>(i / 3);
+  }
+  for (const bool grouped : {false, true}) {
+    const auto fitted = [&](KernelMachineOptions of) {
+      of.groups = grouped ? std::span<const int64_t>(groups) : std::span<const int64_t>();
+      return FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(), of);
+    };
+    const KernelMachine machine = fitted({});
+    const KernelMachine alone = fitted(Fixed(machine.kind, machine.relative, machine.ridge, machine.feature_weights));
+    EXPECT_EQ(alone.tried, 2) << "in f32, then in f64";
+    EXPECT_EQ(machine.error, alone.error);
+    EXPECT_EQ(std::memcmp(machine.alpha.data(), alone.alpha.data(), x.size() * 16), 0);
+    EXPECT_EQ(std::memcmp(machine.left_out.data(), alone.left_out.data(), x.size() * 16), 0);
+    const std::vector<double> answer =
+        AnswerWithout(x, y, machine.feature_weights, {machine.kind, machine.relative, machine.ridge}, machine.scale, 7,
+                      {}, [&](size_t i) { return grouped ? groups[i] != groups[7] : i != 7; });
+    for (size_t k = 0; k < 2; ++k) {
+      EXPECT_NEAR(machine.left_out.Row<double>(7)[k], y[7][k] - answer[k], 1e-9);
+    }
+  }
+}
+
 TEST(KernelSearch, NoMoreAreSolvedThanAllowedAndTheWayBeginsWhereItShall) {
   const Matrix x = AsMatrix(RandomTable(60, 3, 4));
   const Matrix y = AsMatrix(TargetsFor(RandomTable(60, 3, 4), 2));
