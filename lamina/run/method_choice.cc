@@ -52,7 +52,8 @@ MethodChoice ForRows(const Split& split, const TrainSettings& settings, MethodCh
   if (both <= MostRowsFor(settings) && network.settings.recipe == kTabularRecipe) {
     network.settings.recipe = kMixedRecipe;
     network.remark = fmt::format(
-        "recipe mixed, a network and a kernel machine that keeps the {}, each counts half: best for tables of more than "
+        "recipe mixed, a network and a kernel machine that keeps the {}, each counts half: best for tables of more "
+        "than "
         "{} and up to {} rows. --recipe tabular trains the network alone",
         Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
   }

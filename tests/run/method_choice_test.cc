@@ -117,9 +117,8 @@ TEST(MethodChoice, ManyRowsOrInputsHaveANetwork) {
 TEST(MethodChoice, BetweenThemAreBoth) {
   const TemporaryFolder folder;
   const auto most = static_cast<int>(kMostRowsOfMixed);
-  for (const auto& [rows, recipe] : {std::pair(static_cast<int>(kMostRowsOfKernels) + 1, "mixed"),
-                                     {most, "mixed"},
-                                     {most + 1, "tabular"}}) {
+  for (const auto& [rows, recipe] :
+       {std::pair(static_cast<int>(kMostRowsOfKernels) + 1, "mixed"), {most, "mixed"}, {most + 1, "tabular"}}) {
     TrainSettings settings = TableOf(folder, rows, 2);
     const RawData raw = ReadRawData(settings);
     settings.split = {1, 0, 0};
