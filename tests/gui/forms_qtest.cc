@@ -110,7 +110,7 @@ void FormsTest::TheNetworkShownIsTheOneTrained() {
   QFETCH(QString, task);
   QFETCH(QString, recipe);
   QByteArray text("a,b,y\n");
-  for (int i = 0; i < 2200; ++i) {  // fewer have a kernel machine
+  for (int i = 0; i < 13000; ++i) {  // fewer have a kernel machine
     text += QByteArray::number(i * 37 % 101) + ',' + QByteArray::number(i % 13) + ',' +
             (task == QStringLiteral("regression") ? QByteArray::number(i * 0.37) : QByteArray(i % 2 == 0 ? "u" : "v")) +
             '\n';
