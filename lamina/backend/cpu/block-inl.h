@@ -70,7 +70,13 @@ struct Block {
         direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= kDirectRows<Sum>),
         asks_ahead(!pack_rows && in.rows.stride == depth && in.rows.count * depth > in.budget.column_block) {}
 
-  static bool PacksRows(const ProductInput<T>& in) { return in.rows.k_stride != 1 || in.rows.encoding != nullptr; }
+  /// Rows that lie side by side may be read where they are, k by k, but not by lists: from the second-level cache, and
+  /// not all from one or two sets of the first.
+  static bool PacksRows(const ProductInput<T>& in) {
+    const bool side_by_side = in.rows.stride == 1 && in.rows.k_stride * static_cast<int64_t>(sizeof(T)) % 2048 != 0 &&
+                              in.rows.k_stride * in.depth <= in.budget.column_block / 2;
+    return in.rows.encoding != nullptr || (in.rows.k_stride != 1 && (in.skips_zeros || !side_by_side));
+  }
   static TileShape ShapeOf(const ProductInput<T>& in) {
     if (in.skips_zeros) {
       return {PickingRows(in.rows), kTileVectors, kLanes<T>};
