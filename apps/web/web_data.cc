@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
 #include "lamina/data/encode/column_statistics.h"
@@ -60,7 +61,7 @@ TrainSettings SettingsFrom(const json& request, const WebState& state) {
   settings.data = state.path;
   const json given = request.value("settings", json::object());  // items() looks into it
   for (const auto& [name, text] : given.items()) {
-    SetSetting(settings, name, text.get<std::string>());
+    SetSetting(settings, name, text.is_array() ? ListText(text.get<std::vector<std::string>>()) : text.get<std::string>());
   }
   return settings;
 }
@@ -117,6 +118,10 @@ json OpenData(const json& request, WebState& state) {
     target.push_back(opened.raw.main.target.value_or(table.columns.back().name));
   }
   answer["target"] = target;
+  if (table.sheet) {
+    answer["sheet"] = table.sheet->name;
+    answer["sheets"] = table.sheet->sheets;
+  }
   opened.model = std::move(state.model);
   state = std::move(opened);
   return answer;

@@ -75,7 +75,7 @@ json WriteModel(const json& request, WebState& state) {
 
 json PredictFile(const json& request, WebState& state) {
   const Model& model = ModelOf(state);
-  Table table = ReadTableFor(model, request.at("path").get<std::string>());
+  Table table = ReadTableFor(model, request.at("path").get<std::string>(), {.sheet = request.value("sheet", "")});
   const std::unique_ptr<Backend> backend = MakeBackend("auto");
   const std::vector<int64_t> rows = AllRowsOf(table);
   const Answers answers = AnswerTable(model, *backend, table, rows, {Truth::kWherePresent, {}});

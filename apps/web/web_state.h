@@ -21,7 +21,7 @@ struct WebState {
   std::optional<Model> model;
 };
 
-/// The settings of a request: texts by their names. Throws Error.
+/// The settings of a request: texts, or lists of names, by their names. Throws Error.
 TrainSettings SettingsFrom(const nlohmann::json& request, const WebState& state);
 /// Throws Error(kInvalidArgument) where there is none.
 const Model& ModelOf(const WebState& state);

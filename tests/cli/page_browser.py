@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 
+from lamina_cli import TIME_LIMIT_SECONDS
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_CHROMIUM = "there is no chromium (Debian: apt install chromium)"
 
@@ -29,12 +31,17 @@ const drop = (name, text) => {
   carried.items.add(new File([text], name));
   document.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true }));
 };
-const wait = (test) => new Promise((done) => {
-  const look = () => (test() ? done() : setTimeout(look, 10));
+const wait = (test, seconds = WAIT_SECONDS) => new Promise((done, failed) => {
+  const end = performance.now() + 1000 * seconds;
+  const look = () => {
+    if (test()) return done();
+    if (performance.now() < end) return setTimeout(look, 10);
+    return failed(new Error(`waited ${seconds} s for ${test}; the page says: ${document.body.innerText.slice(0, 1500)}`));
+  };
   look();
 });
 const headline = () => find(".headline").textContent;
-"""
+""".replace("WAIT_SECONDS", str(TIME_LIMIT_SECONDS))
 
 
 def browse(test, page, script, *flags):

@@ -8,13 +8,9 @@ import subprocess
 import unittest
 
 import page_door
-from lamina_cli import DIGITS, PROGRAM, SOURCE, CliTest, blob_rows, main
-from page_browser import CHROMIUM, NO_CHROMIUM
-from page_pipe import Browser
+from lamina_cli import DIGITS, SOURCE, CliTest, blob_rows, main
+from web_page import BUILD, IS_BUILT, NO_BUILD, WebPageTest
 
-BUILD = os.environ.get("LAMINA_WEB_BUILD", os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "wasm"))
-NO_BUILD = f"the page is not built (scripts/web); {BUILD} has no lamina.wasm"
-IS_BUILT = os.path.exists(os.path.join(BUILD, "lamina.wasm"))
 MOST_BYTES = 5_000_000
 BOUND = 1e-6
 
@@ -113,22 +109,7 @@ class LibraryTest(WebTest):
         self.assertIn("m_predict", self.read("m.h"))
 
 
-@unittest.skipUnless(IS_BUILT, NO_BUILD)
-@unittest.skipUnless(CHROMIUM, NO_CHROMIUM)
-class PageTest(WebTest):
-    def setUp(self):
-        super().setUp()
-        subprocess.run(["python3", os.path.join(SOURCE, "web", "train", "assemble.py"), BUILD, self.folder], check=True,
-                       capture_output=True)
-
-    def browser(self, **options):
-        browser = Browser(self.path("profile"), **options)
-        self.addCleanup(browser.close)
-        browser.open(self.path("lamina.html"))
-        browser.run('await wait(() => document.documentElement.dataset.ready === "yes" || !find(".banner").hidden);')
-        self.assertEqual(browser.run("return [find('.banner').textContent, ...errors];"), [""])
-        return browser
-
+class PageTest(WebPageTest):
     def test_the_page_is_whole_and_small(self):
         page = self.read("lamina.html")
         self.assertLess(len(page.encode()), MOST_BYTES)
@@ -136,40 +117,18 @@ class PageTest(WebTest):
         self.assertNotIn("connect-src", page)
 
     def test_from_example_to_model(self):
-        said = self.browser().run("""
-            press("Digits example");
-            await wait(() => find(".line").textContent.startsWith("Ready"));
-            const ready = find(".line").textContent;
-            press("Training");
-            choose("#setting-effort", "quick");
-            await wait(() => !all("button").find((each) => each.textContent === "Start training").disabled);
-            press("Start training");
-            await wait(() => headline().endsWith("%") || !find(".banner").hidden);
+        tab = self.browser()
+        ready = self.act(tab, "press('Digits example'); return await planned();")
+        self.assertIn("10 classes of label; 1,078 training", ready)
+        self.assertGreater(float(self.train(tab, effort="quick").split()[0]), 90)
+        said = self.act(tab, """
             await wait(() => find("iframe").srcdoc.length > 1000);
-            await wait(() => all("[aria-label='Runs'] tbody tr").length > 0);
-            return { ready, banner: find(".banner").textContent, headline: headline(), curves: all("polyline").length,
-                     cells: all(".confusion tbody td").length, runs: all("[aria-label='Runs'] tbody tr").length };
+            await wait(() => cellsOf("Runs").length > 0);
+            return { curves: all("polyline").length, cells: all(".confusion tbody td").length, runs: cellsOf("Runs").length };
             """)
-        self.assertEqual(said["banner"], "")
-        self.assertIn("10 classes of label; 1,078 training", said["ready"])
-        self.assertGreater(float(said["headline"].split()[0]), 90)
         self.assertEqual(said["cells"], 100)
         self.assertEqual(said["runs"], 1)
         self.assertGreaterEqual(said["curves"], 2)
-
-    def test_bad_files_are_refused_in_place(self):
-        said = self.browser().run("""
-            const told = [];
-            for (const [name, text] of [["empty.csv", ""], ["page.csv", "<!doctype html><p>1</p>"]]) {
-              find(".banner").hidden = true;
-              drop(name, text);
-              await wait(() => !find(".banner").hidden);
-              told.push(find(".banner").textContent);
-            }
-            return told;
-            """)
-        self.assertEqual(said[0], "empty.csv is empty.")
-        self.assertIn("page.csv: is a web page (HTML), not a table", said[1])
 
 
 if __name__ == "__main__":

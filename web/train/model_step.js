@@ -28,16 +28,21 @@ function makeModelStep(app) {
             element("label", { class: "check", for: "keep" }, keep, say("keepColumns")), saveAnswers), told, notes, answers);
   const root = element("section", { class: "card wide" }, element("h2", { text: say("stepModel"), tabindex: "-1" }), about,
     element("div", { class: "row" }, ...saves, ...picker("model-file", "openModel", (file) => app.openModel(file))), predict, typed);
+  const clearAnswers = (text) => {
+    told.textContent = text;
+    for (const part of [notes, answers]) part.replaceChildren();
+    saveAnswers.hidden = true;
+  };
   return {
     root,
+    clearAnswers,
     show: (model) => {
       about.textContent = say("modelIs", { network: model.network, parameters: model.parameters.toLocaleString("en"),
                                            targets: model.targets.join(", ") });
       for (const button of saves) button.disabled = false;
       frame.srcdoc = model.html;
       frame.hidden = typed.hidden = predict.hidden = false;
-      for (const part of [told, notes, answers]) part.replaceChildren();
-      saveAnswers.hidden = true;
+      clearAnswers("");
     },
     showAnswers: (name, said, rows) => {
       told.textContent = say("answered", { name, rows: said.rows.toLocaleString("en") }) +

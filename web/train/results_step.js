@@ -94,5 +94,5 @@ function makeResultsStep(app) {
           element("td", {}))), element("tbody", {}, ...list.map(row))));
     compare();
   };
-  return { root, show, showRuns };
+  return { root, show, showRuns, focusRuns: () => runs.focus() };
 }

@@ -5,7 +5,7 @@ const exampleBytes = (name) => Uint8Array.from(atob(partText(`example-${name}`).
 
 function makeApp() {
   const client = makeClient(Object.fromEntries(Object.entries(usedParts).map(([key, id]) => [key, partText(id)])));
-  const app = { table: null, running: false, run: null, answers: null, stopAsked: false };
+  const app = { table: null, running: false, run: null, planned: false, stopAsked: false, modelBytes: null };
   let about = null;
   let fields = null;
   let storage = null;
@@ -24,6 +24,10 @@ function makeApp() {
       return undefined;
     }
   };
+  const idle = (work) => guarded(async (...given) => {
+    if (app.running) throw new Error(say("busy"));
+    return work(...given);
+  });
   const steps = { data: makeDataStep(app), training: makeTrainingStep(app), results: makeResultsStep(app),
                   model: makeModelStep(app) };
   const tabs = Object.keys(steps).map((name) => element("button", { type: "button", "data-step": name,
@@ -35,12 +39,13 @@ function makeApp() {
     for (const tab of tabs) tab.setAttribute("aria-current", tab.dataset.step === name ? "step" : "false");
     for (const [key, step] of Object.entries(steps)) step.root.hidden = key !== name;
     if (focus) steps[name].root.querySelector("h2").focus();
+    if (name === "results") app.showRuns();
   };
 
   // Data.
   const settingsNow = () => {
     const named = (role) => app.table.columns.map((column) => column.name).filter((_, i) => app.table.roles[i] === role);
-    return { ...fields.values(), target: named("target").join(","), drop: named("dropped").join(",") };
+    return { ...fields.values(), ...app.table.reading, target: named("target"), drop: named("dropped") };
   };
   const planText = (plan) => {
     const count = (value) => value.toLocaleString("en");
@@ -67,7 +72,7 @@ function makeApp() {
     steps.training.setProblems(others.map((each) => each.error));
     app.planned = said.problems.length === 0;
     line.textContent = app.planned ? planText(said) : said.problems[0].error;
-    app.table.decisions = new Map((said.decisions ?? []).map((each) => [each.column, each.what]));
+    app.table.decisions = said.decisions ?? [];
     steps.data.show(app.table);
     setButtons();
   };
@@ -76,38 +81,46 @@ function makeApp() {
     clearTimeout(planTimer);
     planTimer = setTimeout(plan, 200);
   };
-  const open = guarded(async (name, buffer) => {
+  // `parts`: [{path, content}] in the library's memory, of which `content()` gives the bytes: one file `name`, or those
+  // of a folder `name`. The table has all that is needed of them, so they go again. `reading`: settings.
+  const open = async (name, parts, reading = {}) => {
     const begun = performance.now();
     line.textContent = say("reading", { name });
-    await client.put(name, buffer);
     let table;
     try {
-      table = await client.ask({ do: "open", path: name });
+      for (const { path, content } of parts) await client.put(path, await content());
+      table = await client.ask({ do: "open", path: name, settings: reading });
     } catch (error) {
+      await client.remove(name);
       line.textContent = app.table === null ? say("noData") : "";
+      plan();
       throw error;
     }
-    if (app.table !== null && app.table.name !== name) await client.remove(app.table.name);
-    app.table = { ...table, name, seconds: (performance.now() - begun) / 1000, decisions: new Map(),
+    await client.remove(name);
+    app.table = { ...table, name, parts, reading, seconds: (performance.now() - begun) / 1000, decisions: [],
                   roles: table.columns.map((column) => (table.target.includes(column.name) ? "target" : "input")) };
     app.run = null;
     steps.data.show(app.table);
     await plan();
-  });
-  app.openFile = guarded(async (file) => {
-    if (file.size === 0) throw new Error(say("emptyFile", { name: file.name }));
-    const most = about.most_bytes;
-    if (file.size > most) {
-      throw new Error(say("tooLarge", { name: file.name, size: Math.round(file.size / 1e6), most: Math.floor(most / 1e6) }));
-    }
-    if (file.name.endsWith(".safetensors")) return app.openModel(file);
-    app.source = () => file.arrayBuffer();
-    return open(file.name, await file.arrayBuffer());
-  });
-  app.openExample = (name) => {
-    app.source = async () => exampleBytes(name).buffer;
-    return open(name, exampleBytes(name).buffer);
   };
+  const requireRoom = (name, size) => {
+    const most = about.most_bytes;
+    if (size > most) throw new Error(say("tooLarge", { name, size: Math.round(size / 1e6), most: Math.floor(most / 1e6) }));
+  };
+  app.openFiles = idle(async (files) => {
+    const [{ name }] = files;
+    if (files.length > 1) {
+      const folder = say("folder");
+      requireRoom(folder, files.reduce((sum, file) => sum + file.size, 0));
+      return open(folder, files.map((file) => ({ path: `${folder}/${file.name}`, content: () => file.arrayBuffer() })));
+    }
+    if (files[0].size === 0) throw new Error(say("emptyFile", { name }));
+    requireRoom(name, files[0].size);
+    if (name.endsWith(".safetensors")) return app.openModel(files[0]);
+    return open(name, [{ path: name, content: () => files[0].arrayBuffer() }]);
+  });
+  app.openSheet = idle((sheet) => open(app.table.name, app.table.parts, { sheet }));
+  app.openExample = idle((name) => open(name, [{ path: name, content: async () => exampleBytes(name).buffer }]));
   app.setRole = (i, role) => {
     if (role === "target") app.table.roles = app.table.roles.map((each) => (each === "target" ? "input" : each));
     app.table.roles[i] = role;
@@ -125,17 +138,23 @@ function makeApp() {
     return text + (how ? say(how) : "") + (said.best_epoch > 0 ? say("bestSuffix", { epoch: said.best_epoch }) : "");
   };
   const keepRun = async (run, said) => {
-    await client.ask({ do: "write", kind: "model", path: "run.safetensors" });
-    const given = Object.entries(run.settings).filter(([name, text]) => text !== "" && name !== "target");
+    await client.ask({ do: "write", kind: "model", path: "/made/run" });
+    const given = Object.entries(run.settings).filter(([name, text]) => text.length > 0 && name !== "target");
     run.kept = { id: run.id, name: `${app.table.name} ${new Date().toLocaleTimeString("en")}`, epochs: run.epochs,
-                 result: evaluationText(said.judgement.evaluation), model: await client.get("run.safetensors"),
-                 settings: given.map(([name, text]) => `${name} ${text}`).join(", ") };
+                 result: evaluationText(said.judgement.evaluation), model: await client.get("/made/run"),
+                 settings: given.map(([name, text]) => `${name} ${[text].flat().join(", ")}`).join("; ") };
+    app.modelBytes = run.kept.model;
     await storage.put(run.kept);
-    steps.results.showRuns(await storage.all(), storage.kept);
+    await app.showRuns();
+  };
+  const limitNow = () => {
+    const limit = steps.training.limit();
+    if (!(limit > 0)) throw new Error(say("badLimit"));
+    return limit;
   };
   const slices = guarded(async () => {
     const { run } = app;
-    const until = performance.now() + 1000 * steps.training.limit();
+    const until = performance.now() + 1000 * limitNow();
     app.running = true;
     app.stopAsked = false;
     setButtons();
@@ -163,8 +182,9 @@ function makeApp() {
       planSoon();
     }
   });
-  app.train = guarded(async () => {
+  app.train = idle(async () => {
     const settings = settingsNow();
+    limitNow();
     app.running = true;
     setButtons();
     steps.training.tell(say("preparing"));
@@ -172,7 +192,7 @@ function makeApp() {
       const said = await client.ask({ do: "start", settings });
       app.run = { id: Date.now(), settings, epochs: [], ended: false, seconds: 0, method: said.method, most: said.epochs,
                   inSlices: said.in_slices, canGoOn: false };
-      steps.training.setNotes(said.remark ? [...said.notes, said.remark] : said.notes);
+      steps.training.setNotes(said.notes);
       if (!said.in_slices) steps.training.tell(say("computing", { method: said.method }));
       drawRun();
     } catch (error) {
@@ -188,45 +208,71 @@ function makeApp() {
     app.stopAsked = true;
     if (app.run?.inSlices === false) {  // a method without epochs is given up, with the library's memory
       client.restart();
-      const { name } = app.table;
-      app.run = null;
-      app.source().then((buffer) => open(name, buffer));
+      guarded(async () => {
+        await open(app.table.name, app.table.parts, app.table.reading);
+        if (app.modelBytes !== null) {
+          await client.put("/made/run", app.modelBytes.slice().buffer);
+          await client.ask({ do: "model", path: "/made/run" });
+        }
+      })();
     }
   };
   app.goOn = () => slices();
 
   // Runs and the model.
-  const take = async (name, buffer) => {
-    await client.put(name, buffer);
-    steps.model.show(await client.ask({ do: "model", path: name }));
+  app.showRuns = async () => {
+    if (storage !== null) steps.results.showRuns(await storage.all(), storage.kept());
+  };
+  const take = async (name, bytes) => {
+    try {
+      await client.put(name, bytes.slice().buffer);
+      steps.model.show(await client.ask({ do: "model", path: name }));
+      app.modelBytes = bytes;
+    } finally {
+      await client.remove(name);
+    }
     app.goTo("model", true);
   };
-  app.takeModel = guarded((run) => take("run.safetensors", run.model.slice().buffer));
+  app.takeModel = guarded((run) => take("run.safetensors", run.model));
   app.removeRun = guarded(async (run) => {
     await storage.remove(run.id);
-    steps.results.showRuns(await storage.all(), storage.kept);
+    await app.showRuns();
+    steps.results.focusRuns();
   });
-  app.openModel = guarded(async (file) => take(file.name, await file.arrayBuffer()));
+  app.openModel = guarded(async (file) => {
+    requireRoom(file.name, file.size);
+    await take(file.name, new Uint8Array(await file.arrayBuffer()));
+  });
   const baseName = () => (app.table?.name ?? "model").replace(/\.(gz|csv|xlsx|ods|npy|safetensors)\b/g, "").replace(/[^A-Za-z0-9_]/g, "_");
   app.saveModel = guarded(async (kind) => {
     const ending = { model: ".safetensors", html: ".html", onnx: ".onnx", c: "" }[kind];
-    const name = `${baseName()}${ending}`;
-    const { paths } = await client.ask({ do: "write", kind, path: name, name: baseName() });
-    for (const path of paths) saveFile(path, await client.get(path));
+    const { paths } = await client.ask({ do: "write", kind, path: `/made/${baseName()}${ending}`, name: baseName() });
+    for (const path of paths) {
+      saveFile(path.slice(path.lastIndexOf("/") + 1), await client.get(path));
+      await client.remove(path);
+    }
   });
   app.predict = guarded(async (file, keep) => {
-    const name = file.name === app.table?.name ? `asked-${file.name}` : file.name;
-    await client.put(name, await file.arrayBuffer());
-    const said = await client.ask({ do: "predict", path: name, out: "answers.csv", keep, probabilities: false });
-    steps.model.showAnswers(file.name, said, lamina.splitCsv(said.start, ","));
-    if (name !== app.table?.name) await client.remove(name);
+    requireRoom(file.name, file.size);
+    steps.model.clearAnswers(say("answering", { name: file.name }));
+    try {
+      await client.put(file.name, await file.arrayBuffer());
+      const said = await client.ask({ do: "predict", path: file.name, out: "/made/answers.csv", keep, probabilities: false,
+                                       ...(file.name === app.table?.name ? app.table.reading : {}) });
+      steps.model.showAnswers(file.name, said, lamina.splitCsv(said.start, ","));
+    } catch (error) {
+      steps.model.clearAnswers("");
+      throw error;
+    } finally {
+      await client.remove(file.name);
+    }
   });
-  app.saveAnswers = guarded(async () => saveFile("answers.csv", await client.get("answers.csv"), "text/csv"));
+  app.saveAnswers = guarded(async () => saveFile("answers.csv", await client.get("/made/answers.csv"), "text/csv"));
 
   app.begin = guarded(async () => {
     app.goTo("data");
     storage = await openRuns();
-    steps.results.showRuns(await storage.all(), storage.kept);
+    await app.showRuns();
     try {
       await client.ready();
     } catch (error) {
@@ -242,14 +288,38 @@ function makeApp() {
   return app;
 }
 
+// The files that were dropped, those of folders too.
+async function filesOf(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.());
+  const files = [...transfer.files];
+  if (!entries.some((entry) => entry?.isDirectory)) return files;
+  const within = async (entry) => {
+    if (entry.isFile) return [await new Promise((done, failed) => entry.file(done, failed))];
+    const reader = entry.createReader();
+    const found = [];
+    for (;;) {
+      const some = await new Promise((done, failed) => reader.readEntries(done, failed));
+      if (some.length === 0) return found;
+      for (const each of some) found.push(...await within(each));
+    }
+  };
+  return (await Promise.all(entries.filter(Boolean).map(within))).flat();
+}
+
 function start() {
   const app = makeApp();
   document.body.append(...app.root);
   for (const name of ["dragover", "drop"]) {
     document.addEventListener(name, (event) => {
       event.preventDefault();
-      if (name === "drop" && event.dataTransfer.files[0]) app.openFile(event.dataTransfer.files[0]);
+      if (name === "drop") {
+        filesOf(event.dataTransfer).then((files) => files.length > 0 && app.openFiles(files));
+      }
     });
   }
+  addEventListener("beforeunload", (event) => {
+    if (app.running) event.preventDefault();  // the browser asks
+  });
+  document.addEventListener("visibilitychange", () => !document.hidden && app.showRuns());  // other tabs have runs, too
   app.begin();
 }

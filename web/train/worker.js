@@ -20,7 +20,7 @@ const opened = new Promise((done, failed) => {
 function answer(library, { put, get, remove, call }) {
   if (put) return library.put(put, new Uint8Array(call)), {};
   if (get) return { bytes: library.get(get) };
-  if (remove) return library.isThere(remove) && library.remove(remove), {};
+  if (remove) return library.remove(remove), {};
   return library.call(call);
 }
 

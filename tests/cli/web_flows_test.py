@@ -1,0 +1,210 @@
+"""What people do in the page that trains: stop and go on, runs and tabs, leaving, typed values, the keyboard alone."""
+
+import os
+import re
+
+from lamina_cli import blob_rows, linear_rows, main
+from web_page import WebPageTest
+
+LONG = {"epochs": "200000", "recipe": "plain", "hidden": "64"}  # ends by Stop
+
+
+class FlowsTest(WebPageTest):
+    def start_long(self, tab):
+        self.write("blobs.csv", blob_rows(600))
+        self.assertRegex(self.open_data(tab, "blobs.csv"), "^Ready: 2 classes of answer")
+        self.act(tab, f"""
+            press("Training");
+            find("details").open = true;
+            for (const [name, value] of Object.entries({LONG!r})) {{
+              const control = find(`#setting-${{name}}`);
+              control.value = value;
+              for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, {{ bubbles: true }}));
+            }}
+            find(".line").textContent = "";
+            await wait(() => lineText() !== "" && !button("Start training").disabled);
+            button("Start training").click();
+            await wait(() => /^Epoch [0-9]+ of/.test(find("section:not([hidden]) p[role=status]").textContent));
+            """)
+
+    def state(self, tab):
+        return self.act(tab, "return find('section:not([hidden]) p[role=status]').textContent;")
+
+    def stop(self, tab):
+        """Epochs until then."""
+        said = self.act(tab, """
+            button("Stop").click();
+            await wait(() => !isTraining());
+            return bannerText() || find("section:not([hidden]) p[role=status]").textContent;
+            """)
+        self.assertRegex(said, r"^Stopped after \d+ epochs in ")
+        return int(re.search(r"after (\d+) epochs", said)[1])
+
+    def test_stop_and_go_on(self):
+        tab = self.browser()
+        self.start_long(tab)
+        first = self.stop(tab)
+        self.act(tab, """
+            button("Go on").click();
+            await wait(() => isTraining());
+            const now = () => Number(/^Epoch ([0-9]+) of/.exec(find("section:not([hidden]) p[role=status]").textContent)?.[1] ?? 0);
+            await wait(() => now() > 0);
+            """)
+        second = self.stop(tab)
+        self.assertGreater(second, first)
+        runs = self.act(tab, "press('Results'); await wait(() => cellsOf('Runs').length > 0); return cellsOf('Runs');")
+        self.assertEqual(len(runs), 1)  # one run, which went on
+        self.assertIn("hidden 64", runs[0][3])
+        self.assertGreater(float(self.act(tab, "return headline();").split()[0]), 90)
+
+    def test_stops_by_itself(self):
+        tab = self.browser()
+        self.start_long(tab)
+        self.stop(tab)
+        for text, says in (("0.3", ""), ("soon", "takes a number of seconds"), ("-1", "takes a number of seconds")):
+            said = self.act(tab, f"""
+                find("#limit").value = {text!r};
+                button("Go on").click();
+                await wait(() => bannerText() !== "" || isTraining());
+                await wait(() => !isTraining());
+                return bannerText();
+                """)
+            self.assertIn(says, said)
+            self.assertEqual(bool(said), bool(says))
+
+    def test_other_work_waits_while_it_trains(self):
+        self.write("other.csv", linear_rows(60))
+        tab = self.browser()
+        self.start_long(tab)
+        tab.choose_files("#file", self.path("other.csv"))
+        self.assertIn("stop that first", self.act(tab, "await wait(() => bannerText() !== ''); return bannerText();"))
+        self.assertTrue(self.act(tab, "return isTraining();"))
+        self.stop(tab)
+        self.assertRegex(self.open_data(tab, "other.csv"), "^Ready: the number y")
+
+    def test_a_method_without_epochs(self):
+        self.write("line.csv", linear_rows(300))
+        tab = self.browser()
+        self.open_data(tab, "line.csv")
+        self.assertRegex(self.train(tab, effort="normal"), "^R² 0.99|^R² 1")
+        said = self.act(tab, "return { pictures: all('.results figure svg').length, text: find('.below.lines').textContent };")
+        self.assertEqual(said["pictures"], 1)
+        self.assertIn("RMSE", said["text"])
+
+    def test_settings_are_checked_as_they_are_typed(self):
+        tab = self.browser()
+        self.write("blobs.csv", blob_rows(80))
+        self.open_data(tab, "blobs.csv")
+        for name, text in (("learning-rate", "-1"), ("epochs", "many"), ("hidden", "1e99"), ("split", "0.9,0.9,0.9")):
+            said = self.act(tab, f"""
+                press("Training");
+                find("details").open = true;
+                const control = find("#setting-{name}");
+                const before = control.value;
+                control.value = {text!r};
+                control.dispatchEvent(new Event("input", {{ bubbles: true }}));
+                await wait(() => control.getAttribute("aria-invalid") === "true" && button("Start training").disabled);
+                const said = find("#setting-{name}-problem").textContent;
+                control.value = before;
+                control.dispatchEvent(new Event("input", {{ bubbles: true }}));
+                await wait(() => control.getAttribute("aria-invalid") === "false" && !button("Start training").disabled);
+                return said;
+                """)
+            self.refuse("train", "blobs.csv", f"--{name}={text}", says=said)
+
+    def test_runs_are_kept_and_compared_across_tabs(self):
+        self.write("blobs.csv", blob_rows(90))
+        tab = self.browser()
+        self.open_data(tab, "blobs.csv")
+        self.train(tab, effort="quick", recipe="plain", epochs="5")
+        other = self.opened(tab.tab())
+        self.open_data(other, "blobs.csv")
+        self.train(other, effort="quick", recipe="plain", epochs="9")
+        for each in (other, tab):
+            said = self.act(each, """
+                press("Results");
+                await wait(() => cellsOf("Runs").length === 2);
+                for (const tick of all("[aria-label='Runs'] input[type=checkbox]")) tick.click();
+                return { settings: cellsOf("Runs").map((row) => row[3]), lines: all(".picture polyline").filter((each) => each.closest("section") &&
+                         !each.closest("section").hidden).length, legend: all("section:not([hidden]) .legend li").map((each) => each.textContent) };
+                """)
+            self.assertEqual(["epochs 5" in said["settings"][0], "epochs 9" in said["settings"][1]], [True, True], said)
+            self.assertEqual(said["lines"], 4)
+            self.assertEqual(len(set(said["legend"])), 4)
+        self.act(tab, """
+            all("[aria-label='Runs'] tbody button").find((each) => each.textContent === "Remove").click();
+            await wait(() => cellsOf("Runs").length === 1);
+            all("[aria-label='Runs'] tbody button").find((each) => each.textContent === "Take its model").click();
+            await wait(() => find("iframe").srcdoc.length > 1000);
+            """)
+        tab.close()
+        again = self.browser()
+        self.assertEqual(self.act(again, "press('Results'); await wait(() => cellsOf('Runs').length > 0); return cellsOf('Runs').length;"), 1)
+
+    def test_leaving_while_it_trains(self):
+        tab = self.browser()
+        self.start_long(tab)
+        tab.pipe.send(tab.session, "Page.navigate", {"url": "about:blank"})
+        self.assertEqual(tab.pipe.event("Page.javascriptDialogOpening")["type"], "beforeunload")
+        tab.call("Page.handleJavaScriptDialog", accept=False)
+        self.assertTrue(self.act(tab, "return isTraining();"))
+        self.stop(tab)
+        self.act(tab, "button('Go on').click(); await wait(isTraining);")
+        tab.close()  # as by a crash
+        again = self.browser()
+        self.assertEqual(self.act(again, "press('Results'); await wait(() => cellsOf('Runs').length > 0); return cellsOf('Runs').length;"), 1)
+
+    def test_typed_values(self):
+        self.write("blobs.csv", blob_rows(300))
+        tab = self.browser()
+        self.open_data(tab, "blobs.csv")
+        self.train(tab, effort="quick", recipe="plain", epochs="30")
+        self.act(tab, "press('Model'); await wait(() => find('iframe').srcdoc.length > 1000);")
+        self.downloaded(tab, "Save model", "blobs.safetensors")
+        for a, b in (("4", "-3"), ("0", "0")):
+            said = tab.run_in_frame(f"""
+                await wait(() => find("#c0") ?? all("input[inputmode]").length > 1);
+                const [a, b] = all("input[inputmode]");
+                for (const [control, text] of [[a, {a!r}], [b, {b!r}]]) {{
+                  control.value = text;
+                  control.dispatchEvent(new Event("input", {{ bubbles: true }}));
+                }}
+                await new Promise((done) => setTimeout(done, 400));
+                return headline();
+                """)
+            self.write("row.csv", f"a,b\n{a},{b}\n")
+            self.succeed("predict", os.path.join("saved", "blobs.safetensors"), "row.csv", "--out", "p.csv")
+            self.assertIn(self.read("p.csv").splitlines()[1].split(",")[-1], said)
+
+    def test_the_keyboard_alone(self):
+        tab = self.browser()
+
+        def go_to(text):
+            for _ in range(400):
+                tab.press("Tab")
+                now = self.act(tab, "return document.activeElement.textContent.trim() || document.activeElement.id;")
+                if now == text:
+                    return
+            self.fail(f"Tab does not come to {text}")
+
+        go_to("Digits example")
+        tab.press("Enter")
+        self.assertRegex(self.act(tab, "return await planned();"), "^Ready: 10 classes")
+        go_to("Training")
+        tab.press("Enter")
+        self.assertEqual(self.act(tab, "return find('h2:focus').textContent;"), "Training")
+        go_to("Start training")
+        tab.press(" ")
+        self.act(tab, "await trained();")
+        self.assertGreater(float(self.act(tab, "return headline();").split()[0]), 90)
+        go_to("Model")
+        tab.press("Enter")
+        tab.save_to(self.path("saved"))
+        go_to("Save model")
+        tab.press("Enter")
+        self.act(tab, "await new Promise((done) => setTimeout(done, 1500));")
+        self.assertEqual(os.listdir(self.path("saved")), ["digits.safetensors"])
+
+
+if __name__ == "__main__":
+    main()
