@@ -69,10 +69,11 @@ class Pipe:
             self.events.append(self.receive())
 
     def close(self):
-        self.process.terminate()
-        self.process.wait()
-        os.close(self.to)
-        os.close(self.back)
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+            os.close(self.to)
+            os.close(self.back)
 
 
 class Tab:
@@ -84,6 +85,7 @@ class Tab:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.view(size, dark, scale)
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)  # as the tab that a person looks at
         self.call("Page.enable")
         self.call("Page.addScriptToEvaluateOnNewDocument",
                   source="window.errors = []; addEventListener('error', (e) => errors.push(e.message));"

@@ -162,7 +162,7 @@ class FilesTest(WebPageTest):
     def test_what_it_writes_the_program_reads(self):
         shutil.copy(DIGITS, self.path("digits.csv.gz"))
         tab = self.browser()
-        self.act(tab, "press('Digits example'); await planned();")
+        self.act(tab, "await example('Digits example');")
         self.assertGreater(float(self.train(tab, effort="quick").split()[0]), 90)
         self.act(tab, "press('Model');")
         tab.choose_files("#asked", self.path("digits.csv.gz"))

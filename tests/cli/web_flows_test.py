@@ -33,6 +33,7 @@ class FlowsTest(WebPageTest):
     def stop(self, tab):
         """Epochs until then."""
         said = self.act(tab, """
+            find(".banner").hidden = true;
             button("Stop").click();
             await wait(() => !isTraining());
             return bannerText() || find("section:not([hidden]) p[role=status]").textContent;
@@ -95,7 +96,7 @@ class FlowsTest(WebPageTest):
         tab = self.browser()
         self.write("blobs.csv", blob_rows(80))
         self.open_data(tab, "blobs.csv")
-        for name, text in (("learning-rate", "-1"), ("epochs", "many"), ("hidden", "1e99"), ("split", "0.9,0.9,0.9")):
+        for name, text in (("learning-rate", "-1"), ("epochs", "-3"), ("hidden", "1e99"), ("split", "0.9,0.9,0.9")):
             said = self.act(tab, f"""
                 press("Training");
                 find("details").open = true;
@@ -116,10 +117,10 @@ class FlowsTest(WebPageTest):
         self.write("blobs.csv", blob_rows(90))
         tab = self.browser()
         self.open_data(tab, "blobs.csv")
-        self.train(tab, effort="quick", recipe="plain", epochs="5")
+        self.train(tab, recipe="plain", epochs="5")
         other = self.opened(tab.tab())
         self.open_data(other, "blobs.csv")
-        self.train(other, effort="quick", recipe="plain", epochs="9")
+        self.train(other, recipe="plain", epochs="9")
         for each in (other, tab):
             said = self.act(each, """
                 press("Results");
@@ -158,7 +159,7 @@ class FlowsTest(WebPageTest):
         self.write("blobs.csv", blob_rows(300))
         tab = self.browser()
         self.open_data(tab, "blobs.csv")
-        self.train(tab, effort="quick", recipe="plain", epochs="30")
+        self.train(tab, recipe="plain", epochs="30")
         self.act(tab, "press('Model'); await wait(() => find('iframe').srcdoc.length > 1000);")
         self.downloaded(tab, "Save model", "blobs.safetensors")
         for a, b in (("4", "-3"), ("0", "0")):

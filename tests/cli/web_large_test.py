@@ -73,7 +73,7 @@ class LargeTest(WebPageTest):
         tab = self.browser()
         self.assertRegex(self.open_data(tab, "bomb.csv.gz"), "(?i)memory")
         self.assertRegex(self.open_data(tab, "good.csv"), "^Ready")
-        self.assertIn("%", self.train(tab, effort="quick", recipe="plain", epochs="3"))
+        self.assertIn("%", self.train(tab, recipe="plain", epochs="3"))
 
 
 if __name__ == "__main__":

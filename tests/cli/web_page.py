@@ -26,6 +26,11 @@ const planned = async () => {
   await wait(() => (lineText() !== "" && !lineText().startsWith("Reading")) || bannerText() !== "");
   return lineText();
 };
+const example = async (text) => {
+  find(".line").textContent = "";
+  press(text);
+  return await planned();
+};
 const cellsOf = (label) => all(`[aria-label='${label}'] tbody tr`).map((row) => [...row.children].map((cell) => cell.textContent));
 const trained = () => wait(() => find("h2:focus")?.textContent === "Results" || bannerText() !== "");
 """

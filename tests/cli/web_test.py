@@ -118,7 +118,7 @@ class PageTest(WebPageTest):
 
     def test_from_example_to_model(self):
         tab = self.browser()
-        ready = self.act(tab, "press('Digits example'); return await planned();")
+        ready = self.act(tab, "return await example('Digits example');")
         self.assertIn("10 classes of label; 1,078 training", ready)
         self.assertGreater(float(self.train(tab, effort="quick").split()[0]), 90)
         said = self.act(tab, """

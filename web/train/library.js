@@ -17,7 +17,8 @@ async function openLibrary(load, wasm) {
     // The answer is {error, code, setting} where the library refuses.
     call: (request) => JSON.parse(module.ccall("lamina_web_call", "string", ["string"], [JSON.stringify(request)])),
     put: (name, bytes) => {
-      if (name.includes("/")) FS.mkdirTree(name.slice(0, name.lastIndexOf("/")));
+      const [folder, within] = name.split("/");
+      if (folder && within && !FS.analyzePath(folder).exists) FS.mkdir(folder);
       FS.writeFile(name, bytes, { canOwn: true });
     },
     get: (name) => FS.readFile(name),
