@@ -7,7 +7,7 @@ import subprocess
 
 from page_browser import CHROMIUM, HELPERS
 
-KEYS = {"Tab": 9, "Enter": 13, " ": 32, "Escape": 27, "ArrowDown": 40}
+KEYS = {"Tab": 9, "Enter": 13, " ": 32, "Escape": 27, "ArrowUp": 38}
 
 
 class Pipe:
@@ -26,7 +26,8 @@ class Pipe:
             os.dup2(two, 4)
 
         command = [CHROMIUM, "--headless", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}",
-                   "--disable-background-networking", "--no-first-run", "--accept-lang=en", "--remote-debugging-pipe", *flags]
+                   "--disable-background-networking", "--no-first-run", "--accept-lang=en", "--remote-debugging-pipe",
+                   "--disable-features=IsolateSandboxedIframes", *flags]  # frames in the process of their page: one session sees all
         command += ["--no-sandbox"] if os.geteuid() == 0 else []
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=place, close_fds=False)
         os.close(to_read)

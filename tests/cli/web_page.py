@@ -1,6 +1,7 @@
 """The page that trains (scripts/web) in a browser, for the tests of it: web_*_test.py."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -99,6 +100,12 @@ class WebPageTest(CliTest):
             waited += 0.05
         with open(path, "rb") as file:
             return file.read()
+
+    def assert_refused_alike(self, said, *command):
+        """The program refuses with the words `said` by the page, which has labels in the place of flags."""
+        text = self.refuse(*command).err.split("\nTry ")[0].strip().removeprefix("lamina: error: ")
+        words = re.sub(r"\\-\\-[a-z](?:[a-z0-9]|\\-)*", "(?:“[^”]+”|[^“”]+)", re.escape(text))
+        self.assertRegex(said, f"^{words}$")
 
     def picture(self, tab, name, whole=False):
         if PICTURES:

@@ -11,8 +11,8 @@ function makeDataStep(app) {
                        element("div", { class: "row" }, chosen, label, example("digits", "digits.csv.gz"),
                                example("stocks", "stocks.csv.gz")));
   const summary = element("p", { class: "below" });
-  const columns = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("columns") });
-  const rows = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("firstRows") });
+  const columns = element("div", { class: "scroll high", tabindex: "0", role: "region", "aria-label": say("columns") });
+  const rows = element("div", { class: "scroll high", tabindex: "0", role: "region", "aria-label": say("firstRows") });
   const notes = element("ul", { class: "notes" });
   const sheets = element("select", { id: "sheet", onchange: () => app.openSheet(sheets.value) });
   const sheetField = element("p", { class: "row", hidden: true }, element("label", { for: "sheet", text: say("sheet") }), sheets);

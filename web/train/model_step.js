@@ -17,7 +17,7 @@ function makeModelStep(app) {
     return [input, element("label", { class: "button", for: id, text: say(key) })];
   };
   const keep = element("input", { type: "checkbox", id: "keep", checked: true });
-  const answers = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("predictFile") });
+  const answers = element("div", { class: "scroll high", tabindex: "0", role: "region", "aria-label": say("predictFile") });
   const told = element("p", { class: "below", role: "status" });
   const notes = element("ul", { class: "notes" });
   const saveAnswers = element("button", { type: "button", text: say("saveAnswers"), hidden: true, onclick: () => app.saveAnswers() });
@@ -47,7 +47,7 @@ function makeModelStep(app) {
     showAnswers: (name, said, rows) => {
       told.textContent = say("answered", { name, rows: said.rows.toLocaleString("en") }) +
         (said.evaluation ? `; ${evaluationText(said.evaluation)}` : "");
-      notes.replaceChildren(...said.notes.map((note) => element("li", { text: note })));
+      notes.replaceChildren(...said.notes.map((note) => element("li", { text: withLabels(note) })));
       answers.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...rows[0].map((cell) =>
         element("th", { scope: "col" }, named(cell))))), element("tbody", {}, ...rows.slice(1, 31).map((cells) =>
         element("tr", {}, ...cells.map((cell) => element("td", {}, named(cell))))))));

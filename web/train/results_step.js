@@ -19,14 +19,14 @@ function confusionTable(evaluation) {
     made.style.setProperty("--share", (count / most).toFixed(3));
     return made;
   };
-  return element("table", { class: "confusion" }, element("caption", { text: `${say("confusion")}. ${say("confusionHelp")}` }),
+  return element("table", { class: "confusion figures" }, element("caption", { text: `${say("confusion")}. ${say("confusionHelp")}` }),
     element("thead", {}, element("tr", {}, element("td", {}), ...names.map((name) => element("th", { scope: "col" }, named(name))))),
     element("tbody", {}, ...evaluation.confusion.map((counts, i) => element("tr", {},
       element("th", { scope: "row" }, named(names[i])), ...counts.map((count, j) => cell(count, i, j))))));
 }
 
 function measureTable(evaluation) {
-  return element("table", {}, element("caption", { text: say("measures") }),
+  return element("table", { class: "figures" }, element("caption", { text: say("measures") }),
     element("thead", {}, element("tr", {}, element("td", {}), ...["precision", "recall", "f1", "support"].map((key) =>
       element("th", { scope: "col", text: say(key) })))),
     element("tbody", {}, ...evaluation.classes.map((each) => element("tr", {}, element("th", { scope: "row" }, named(each.name)),
@@ -35,11 +35,16 @@ function measureTable(evaluation) {
 }
 
 function importanceList(importance) {
-  const most = Math.max(1e-300, ...importance.columns.map((column) => column.mean));
+  const shownFirst = 12;
+  const most = Math.max(1e-300, ...importance.columns.map((column) => column.importance));
+  const bars = (columns) => element("ul", { class: "bars" }, ...columns.map((column) =>
+    barRow(column.column, column.importance / most, figure(column.importance), { class: "bar-row" })));
+  const rest = importance.columns.slice(shownFirst);
   return [element("h3", { text: say("importance") }),
           element("p", { class: "hint", text: say("importanceHelp", { metric: importance.metric }) }),
-          element("ul", { class: "bars" }, ...importance.columns.map((column) =>
-            barRow(column.column, column.mean / most, figure(column.mean))))];
+          bars(importance.columns.slice(0, shownFirst)),
+          ...(rest.length === 0 ? [] : [element("details", {},
+            element("summary", { text: say("otherColumns", { count: rest.length.toLocaleString("en") }) }), bars(rest))])];
 }
 
 function makeResultsStep(app) {
@@ -61,7 +66,7 @@ function makeResultsStep(app) {
     headline.textContent = evaluation.classes ? `${percentText(evaluation.accuracy)} %`
                                               : evaluation.targets.map((each) => `R² ${figure(each.r2)}`).join(", ");
     text.textContent = `${run.text}\n${say("resultOn", { rows, text: evaluationText(evaluation) })}`;
-    remarks.replaceChildren(...run.remarks.map((remark) => element("li", { text: remark })));
+    remarks.replaceChildren(...run.remarks.map((remark) => element("li", { text: withLabels(remark) })));
     const parts = evaluation.classes
       ? [...(evaluation.classes.length <= mostClasses ? [scrolled(say("confusion"), confusionTable(evaluation))] : []),
          scrolled(say("measures"), measureTable(evaluation))]
@@ -74,7 +79,7 @@ function makeResultsStep(app) {
     const compare = () => {
       const chosen = list.filter((run) => ticked.has(run.id));
       compared.replaceChildren(...(chosen.length === 0 ? [] :
-        [drawCurves(chosen.flatMap((run, i) => curvesOfRun(run.epochs, ` ${run.name}`, `other${i % 4}`)))]));
+        [drawCurves(chosen.flatMap((run, i) => curvesOfRun(run.epochs, ` ${run.name}`, `run${i % 5}`)))]));
     };
     const row = (run) => {
       const tick = element("input", { type: "checkbox", "aria-label": say("compare", { name: run.name }),

@@ -1,5 +1,14 @@
 // Fields made from the rows of the library's settings: label, help and choices are its own.
+const settingLabels = new Map();
+
+// What the library says of its settings, with their labels in the place of flags, as in the window.
+const withLabels = (text) => text.replace(/--([a-z][a-z0-9-]*[a-z0-9])/g, (flag, name, at) => {
+  const label = settingLabels.get(name);
+  return label === undefined ? flag : at === 0 ? label : `“${label}”`;
+});
+
 function makeSettingFields(about, changed) {
+  for (const row of about.settings) settingLabels.set(row.name, row.label);
   const shownFirst = ["effort"];
   const besideFields = ["data", "target", "drop", "model", "time-limit", "folds", "threads", "backend", "test", "validation"];
   const fields = new Map();
@@ -17,7 +26,8 @@ function makeSettingFields(about, changed) {
     const problem = element("p", { class: "hint problem", id: `${id}-problem` });
     const root = element("div", { class: "field" }, element("label", { for: id, text: row.label }),
                          element("div", { class: "control" }, control, ...(isSelect ? [] : [list])),
-                         element("p", { class: "hint", id: `${id}-help`, text: row.help }), problem);
+                         element("p", { class: "hint", id: `${id}-help`,
+                                               text: row.name === "effort" ? say("effortHelp") : withLabels(row.help) }), problem);
     fields.set(row.name, { row, control, problem, root });
     return root;
   };
@@ -34,7 +44,7 @@ function makeSettingFields(about, changed) {
     tell: (problems) => {
       for (const [name, { control, problem }] of fields) {
         const found = problems.find((each) => each.setting === name);
-        problem.textContent = found?.error ?? "";
+        problem.textContent = withLabels(found?.error ?? "");
         control.setAttribute("aria-invalid", found ? "true" : "false");
       }
       return problems.filter((each) => !fields.has(each.setting));

@@ -12,7 +12,7 @@ function makeApp() {
   const problem = element("p", { class: "problem banner", role: "alert", hidden: true });
   const line = element("p", { class: "line", role: "status", text: say("loading") });
   const tell = (error) => {
-    problem.textContent = error === null ? "" : error.message;
+    problem.textContent = error === null ? "" : withLabels(error.message);
     problem.hidden = error === null;
   };
   const guarded = (work) => async (...given) => {
@@ -69,9 +69,9 @@ function makeApp() {
     }
     if (mine !== planning) return;
     const others = fields.tell(said.problems);
-    steps.training.setProblems(others.map((each) => each.error));
+    steps.training.setProblems(others.map((each) => withLabels(each.error)));
     app.planned = said.problems.length === 0;
-    line.textContent = app.planned ? planText(said) : said.problems[0].error;
+    line.textContent = app.planned ? planText(said) : withLabels(said.problems[0].error);
     app.table.decisions = said.decisions ?? [];
     steps.data.show(app.table);
     setButtons();
@@ -114,7 +114,6 @@ function makeApp() {
       requireRoom(folder, files.reduce((sum, file) => sum + file.size, 0));
       return open(folder, files.map((file) => ({ path: `${folder}/${file.name}`, content: () => file.arrayBuffer() })));
     }
-    if (files[0].size === 0) throw new Error(say("emptyFile", { name }));
     requireRoom(name, files[0].size);
     if (name.endsWith(".safetensors")) return app.openModel(files[0]);
     return open(name, [{ path: name, content: () => files[0].arrayBuffer() }]);
@@ -192,7 +191,7 @@ function makeApp() {
       const said = await client.ask({ do: "start", settings });
       app.run = { id: Date.now(), settings, epochs: [], ended: false, seconds: 0, method: said.method, most: said.epochs,
                   inSlices: said.in_slices, canGoOn: false };
-      steps.training.setNotes(said.notes);
+      steps.training.setNotes(said.notes.map(withLabels));
       if (!said.in_slices) steps.training.tell(say("computing", { method: said.method }));
       drawRun();
     } catch (error) {
