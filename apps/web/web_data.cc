@@ -61,7 +61,8 @@ TrainSettings SettingsFrom(const json& request, const WebState& state) {
   settings.data = state.path;
   const json given = request.value("settings", json::object());  // items() looks into it
   for (const auto& [name, text] : given.items()) {
-    SetSetting(settings, name, text.is_array() ? ListText(text.get<std::vector<std::string>>()) : text.get<std::string>());
+    SetSetting(settings, name,
+               text.is_array() ? ListText(text.get<std::vector<std::string>>()) : text.get<std::string>());
   }
   return settings;
 }

@@ -8,8 +8,6 @@ import subprocess
 
 from lamina_cli import TIME_LIMIT_SECONDS
 
-WAIT_SECONDS = TIME_LIMIT_SECONDS // 3
-
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_CHROMIUM = "there is no chromium (Debian: apt install chromium)"
 
@@ -43,7 +41,7 @@ const wait = (test, seconds = WAIT_SECONDS) => new Promise((done, failed) => {
   look();
 });
 const headline = () => find(".headline").textContent;
-""".replace("WAIT_SECONDS", str(WAIT_SECONDS))
+""".replace("WAIT_SECONDS", str(TIME_LIMIT_SECONDS))
 
 
 def browse(test, page, script, *flags):
