@@ -42,7 +42,7 @@ class LargeTest(WebPageTest):
         self.assertGreater(float(said.split()[0]), 90)
 
     def test_100_megabytes(self):
-        size = self.write_rows("large.csv", 1_160_000, columns=10)
+        size = self.write_rows("large.csv", 1_180_000, columns=10)
         self.assertGreater(size, 100e6)
         tab = self.browser()
         start = time.perf_counter()
