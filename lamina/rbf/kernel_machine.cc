@@ -129,8 +129,9 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool 
   const int64_t stride = KernelSolver::StrideOf(rows);
   const int64_t refined = !left_out && rows >= kRefinedRows ? RefinedSolver::Bytes(rows, outputs) : 0;
   const int64_t looks = left_out && rows >= kLeastRowsInF32 ? KernelSolverOf<float>::Bytes(rows, outputs) : 0;
-  return looks + std::max(refined, KernelSolver::Bytes(rows, outputs, left_out)) + (left_out ? 2 : 0) * TriangleSize(rows) * 8 +
-         (columns + 2 * outputs) * stride * 8 + rows * (2 * columns + 3 * outputs) * 8;
+  return looks + std::max(refined, KernelSolver::Bytes(rows, outputs, left_out)) +
+         (left_out ? 2 : 0) * TriangleSize(rows) * 8 + (columns + 2 * outputs) * stride * 8 +
+         rows * (2 * columns + 3 * outputs) * 8;
 }
 
 std::vector<double> WeightsAlongColumns(const std::vector<double>& weights, int64_t columns) {

@@ -1,6 +1,6 @@
 """How the page that trains looks and reads: phones, zoom, dark, and what a screen reader is told.
 
-axe-core judges it, too, where LAMINA_AXE names its axe.min.js, or axe-playwright-python is installed."""
+axe-core judges it, too, where LAMINA_AXE names its axe.min.js or the Python package axe-playwright-python has it."""
 
 import importlib.util
 import os
@@ -47,7 +47,7 @@ def find_axe():
 
 
 def faults_of_names(nodes):
-    """Controls of the accessibility tree without a name."""
+    """Controls of the accessibility tree that have no name."""
     roles = {"button", "textbox", "combobox", "checkbox", "link", "image", "img", "region", "navigation"}
     nodes = [node for node in nodes if not node["ignored"]]
     seen = {node["role"]["value"] for node in nodes}

@@ -70,8 +70,8 @@ struct Block {
         direct_columns(in.columns.stride == 1 && in.columns.encoding == nullptr && in.rows.count <= kDirectRows<Sum>),
         asks_ahead(!pack_rows && in.rows.stride == depth && in.rows.count * depth > in.budget.column_block) {}
 
-  /// Rows that lie side by side may be read where they are, k by k, but not by lists: from the second-level cache, and
-  /// not all from one or two sets of the first.
+  /// Rows that lie side by side may be read where they are, k by k, but not by lists. They must be in the second-level
+  /// cache, and not all in one or two sets of the first.
   static bool PacksRows(const ProductInput<T>& in) {
     const bool side_by_side = in.rows.stride == 1 && in.rows.k_stride * static_cast<int64_t>(sizeof(T)) % 2048 != 0 &&
                               in.rows.k_stride * in.depth <= in.budget.column_block / 2;
