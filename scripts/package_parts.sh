@@ -40,7 +40,7 @@ package_of() { # the Debian package a file comes from, NAME or NAME:ARCHITECTURE
 
 # A file of each library that is compiled in.
 compiled_in=(/usr/include/hwy/highway.h /usr/include/nlohmann/json.hpp /usr/include/CLI/CLI.hpp
-  /usr/include/fast_float/fast_float.h /usr/include/nanoflann.hpp /usr/include/toml++/toml.h)
+  /usr/include/fast_float/fast_float.h /usr/include/nanoflann.hpp /usr/include/toml++/toml.h /usr/include/fmt/format.h)
 
 # Debian's sources that a package is compiled of: "NAME=VERSION FILE COPYRIGHT" each.
 from_source=()
