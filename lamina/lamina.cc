@@ -78,8 +78,8 @@ std::string& NotesText() {
 class RoomFor {
  public:
   RoomFor(const lamina_model& model, int64_t rows) {
-    const int64_t row_bytes = std::max<int64_t>(1, model.predictor.scratch_bytes());
-    const int64_t together = std::min(rows, lamina::kMostRowsTogether);
+    const int64_t row_bytes = model.predictor.scratch_bytes();
+    const int64_t together = std::min(rows, model.predictor.together());
     const int64_t on_stack = std::min(together, kOnStack_bytes / row_bytes);
     if (on_stack == together || on_stack >= kEnoughRows) {
       room_ = {own_, on_stack};

@@ -1,6 +1,7 @@
 // Single answers: a network or model that is prepared once and then asked row by row, from any number of threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -114,6 +115,8 @@ class RowPredictor {
     return PredictRowsAt(row, 1, out, {scratch.data(), 1}).why;
   }
 
+  /// Rows that are worth computing together: as many as need little memory.
+  int64_t together() const { return std::clamp(kMostRoom_bytes / scratch_bytes_, int64_t{1}, kMostRowsTogether); }
   /// scratch_bytes() of memory for each of `rows` rows, 64-byte aligned: so many are computed together, at most
   /// kMostRowsTogether.
   struct Room {
@@ -138,6 +141,8 @@ class RowPredictor {
   int64_t Finish(const T* x, int64_t rows, T* y, double* out) const noexcept;
   template <class T>
   bool AnswerOf(const T* y, double* out) const noexcept;
+
+  static constexpr int64_t kMostRoom_bytes = 4 << 20;
 
   std::vector<Predictor> predictors_;  // one a network of an ensemble; none: nearest neighbors
   std::optional<NearestPredictor> nearest_;

@@ -119,7 +119,7 @@ Matrix Worker::Outputs(const std::shared_ptr<const ServedModel>& model, const Ma
     return OutputsOfBatch(model, features);
   }
   const RowPredictor& predictor = model->predictor();
-  const int64_t together = std::min(features.rows(), kMostRowsTogether);
+  const int64_t together = std::min(features.rows(), predictor.together());
   if (scratch_.size_bytes() < together * predictor.scratch_bytes()) {
     scratch_ = PredictorScratch(together * predictor.scratch_bytes());
   }

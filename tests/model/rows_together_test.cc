@@ -166,6 +166,17 @@ TEST(RowsTogether, HaveThemInModels) {
   }
 }
 
+TEST(RowsTogether, AreFewWhereOneNeedsMuchRoom) {
+  Model model;
+  model.network = Network({{200'000, 2, Synapse::kDot, "identity", true}}, DType::kF32);
+  const RowPredictor predictor(model);
+  EXPECT_GE(predictor.together(), 1);
+  EXPECT_LE(predictor.together() * predictor.scratch_bytes(), int64_t{4} << 20);
+  model.network =
+      Network({{784, 1024, Synapse::kDot, "tanh", true}, {1024, 10, Synapse::kDot, "softmax", true}}, DType::kF32);
+  EXPECT_EQ(RowPredictor(model).together(), kMostRowsTogether);
+}
+
 TEST(RowsTogether, StopAtARowThatCannotBeAnswered) {
   const Table table = RandomTable(31, 4, 2, 5);
   Model model = SmallModel(table, DType::kF32, "identity");
