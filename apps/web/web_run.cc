@@ -2,7 +2,6 @@
 // same bits (TrainSession::Run).
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -106,7 +105,9 @@ json EndRun(const json& /*request*/, WebState& state) {
   TrainSession& session = SessionOf(state);
   json judgement = Judgement(session, state.raw, state.result);
   std::vector<std::string> remarks = KernelChoiceLines(session);
-  std::ranges::move(RemarksOn(session, state.result), std::back_inserter(remarks));
+  for (std::string& remark : RemarksOn(session, state.result)) {
+    remarks.push_back(std::move(remark));
+  }
   state.model = session.model();
   return {{"judgement", std::move(judgement)},
           {"remarks", std::move(remarks)},
