@@ -33,7 +33,7 @@ int64_t WordsOf(int64_t inputs) { return (inputs + 63) / 64; }
 int64_t TileSizeFor(int64_t rows) {
   int64_t best = 1;
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const int64_t size : {int64_t{1}, int64_t{2}, int64_t{4}, kTileOfRows}) {
+  for (const int64_t size : kTileSizes) {
     const int64_t time = size > rows ? least : RowTiles{rows, size}.count() * std::max<int64_t>(size, 3);
     if (time < least) {
       best = size;

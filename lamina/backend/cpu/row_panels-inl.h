@@ -153,7 +153,7 @@ inline constexpr bool kInTilesOfRows<RowWeightsAsTheyAre<float>> = true;
 template <>
 inline constexpr bool kInTilesOfRows<RowWeightsBF16> = true;
 template <>
-inline constexpr bool kInTilesOfRows<RowWeightsWidened<WidenF16>> = true;
+inline constexpr bool kInTilesOfRows<RowWeightsWidened<WidenF16>> = !kFewRowPanels;
 #endif
 
 constexpr int RowPanelVectors(int vectors) {
@@ -186,22 +186,47 @@ HWY_INLINE void ForRowPanels(const RowTask& task, int64_t lanes, int64_t element
 inline constexpr int kRowTileVectors =
     HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON ? 4 : 2;
 
+template <class Weights>
+using RowTileFunction = void (*)(const RowTask&, const typename Weights::Element*, int64_t tile, RowTilePlace);
+
+template <class Weights, int kVectors>
+RowTileFunction<Weights> RowTileFunctionOf(int64_t rows) {
+  if constexpr (!kFewRowPanels) {
+    if (rows < kTileOfRows) {
+      return rows == 2 ? &RowTileSums<Weights, 2, kVectors> : &RowTileSums<Weights, 4, kVectors>;
+    }
+  }
+  return &RowTileSums<Weights, static_cast<int>(kTileOfRows), kVectors>;
+}
+
+template <class Weights>
+HWY_NOINLINE void SumTiles(const RowTask& task, const typename Weights::Element* w, RowTilePlace at,
+                           RowTileFunction<Weights> sum_tile) {
+  const int64_t tiles = RowTiles{task.rows, task.tile_rows}.count();
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    sum_tile(task, w, tile, at);
+  }
+}
+
 // A panel's vectors in equal parts, each for all rows.
 template <class Weights, int kVectors>
 HWY_INLINE void RowTilesOfPanel(const RowTask& task, const typename Weights::Element* w, RowTilePlace at) {
   constexpr int kParts = (kVectors + kRowTileVectors - 1) / kRowTileVectors;
   constexpr int kFirst = (kVectors + kParts - 1) / kParts;
-  const auto sum_tile = task.tile_rows == 2   ? &RowTileSums<Weights, 2, kFirst>
-                        : task.tile_rows == 4 ? &RowTileSums<Weights, 4, kFirst>
-                                              : &RowTileSums<Weights, static_cast<int>(kTileOfRows), kFirst>;
-  const int64_t tiles = RowTiles{task.rows, task.tile_rows}.count();
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    sum_tile(task, w, tile, at);
-  }
+  SumTiles<Weights>(task, w, at, RowTileFunctionOf<Weights, kFirst>(task.tile_rows));
   if constexpr (kParts > 1) {
     constexpr int64_t kNeurons = kFirst * kLanes<typename Weights::Number>;
     RowTilesOfPanel<Weights, kVectors - kFirst>(task, w + kNeurons * Weights::kGroup,
                                                 {at.begin + kNeurons, at.count - kNeurons, at.width});
+  }
+}
+
+// A panel of all rows, one by one.
+template <class Element>
+HWY_NOINLINE void SumRows(const RowTask& task, const Element* w, int64_t begin, int64_t count,
+                          void (*sum_row)(const RowTask&, const Element*, int64_t row, int64_t begin, int64_t count)) {
+  for (int64_t row = 0; row < task.rows; ++row) {
+    sum_row(task, w, row, begin, count);
   }
 }
 
@@ -218,9 +243,7 @@ void RowInPanels(const RowTask& task) noexcept {
                                     return RowTilesOfPanel<Weights, vectors.value>(task, w, {begin, count, count});
                                   }
                                 }
-                                for (int64_t row = 0; row < task.rows; ++row) {
-                                  RowPanelSums<Weights, vectors.value>(task, w, row, begin, count);
-                                }
+                                SumRows<Element>(task, w, begin, count, &RowPanelSums<Weights, vectors.value>);
                               });
 }
 

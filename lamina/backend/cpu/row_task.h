@@ -16,12 +16,18 @@ inline constexpr int64_t kGroupsAhead = 12;
 inline constexpr int64_t kMostRows = 64;
 /// Rows whose sums of four vectors stand in registers.
 inline constexpr int64_t kTileOfRows = 6;
+/// Rows that a tile may have. The predict library has few kernels: two to five rows are summed one by one.
+#if defined(LAMINA_FEW_ROW_PANELS)
+inline constexpr int64_t kTileSizes[] = {1, kTileOfRows};
+#else
+inline constexpr int64_t kTileSizes[] = {1, 2, 4, kTileOfRows};
+#endif
 
 /// Rows cut into tiles of equally many. The last one begins early enough to be whole: some rows are summed twice, to
 /// the same bits.
 struct RowTiles {
   int64_t rows;
-  int64_t size;  // 1, 2, 4 or kTileOfRows, at most `rows`
+  int64_t size;  // of kTileSizes, at most `rows`
 
   int64_t count() const { return (rows + size - 1) / size; }
   int64_t Begin(int64_t tile) const { return tile * size + size <= rows ? tile * size : rows - size; }
