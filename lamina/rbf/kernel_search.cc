@@ -180,7 +180,8 @@ class KernelSearch {
       return of_round_[place] = INFINITY;
     }
     StopPoint();
-    const double error = Solved(place, /*look=*/true);
+    const bool compared = choices_.scales.size() * choices_.ridges.size() > 1;
+    const double error = Solved(place, /*look=*/compared);
     const auto less_than_all = [&] {
       return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
     };
