@@ -155,9 +155,10 @@ Command AddExport(CLI::App& app) {
       "  lamina export --onnx digits.safetensors -o digits.onnx\n"
       "  lamina export --html digits.safetensors -o digits.html\n"
       "  lamina export --c digits digits.safetensors -o source\n"
-      "  lamina export --c digits --int8 --data digits.csv.gz digits.safetensors -o source\n"
-      "  lamina export --npy digits.safetensors -o weights\n"
-      "  lamina export --weights i8 digits.safetensors -o digits.i8.safetensors");
+      "  lamina export --weights i8 digits.safetensors -o digits.i8.safetensors\n"
+      "  lamina export --c digits --int8 --data digits.csv.gz network.safetensors -o source\n"
+      "  lamina export --npy network.safetensors -o weights\n"
+      "8-bit integers and files of weights are of one network, as lamina train --recipe tabular makes it.");
   return {sub, [command] { return RunExport(*command); }};
 }
 

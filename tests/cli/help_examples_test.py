@@ -72,6 +72,7 @@ class HelpExamplesTest(CliTest):
         self.write("b.npy", npy(20, 1, 4))
         self.train("--data", "digits.csv.gz", "--hidden", "32", "--epochs", "10", "--model", "digits.safetensors",
                    "--checkpoint", "digits.safetensors.checkpoint", "--checkpoint-epochs", "5")
+        shutil.copy(self.path("digits.safetensors"), self.path("network.safetensors"))
 
     def commands(self, *path):
         """Every command of the program as a list of words, the program itself first."""
