@@ -144,6 +144,10 @@ inline constexpr bool kFewRowPanels = true;
 inline constexpr bool kFewRowPanels = false;
 #endif
 
+// Whether there is a kernel of each number of vectors.
+template <class Weights>
+inline constexpr bool kAllRowPanels = !kFewRowPanels || std::is_same_v<Weights, RowWeightsAsTheyAre<float>>;
+
 // Whether several rows read these weights together. All others read a panel row by row while it is in the cache.
 template <class Weights>
 inline constexpr bool kInTilesOfRows = false;
@@ -199,25 +203,39 @@ RowTileFunction<Weights> RowTileFunctionOf(int64_t rows) {
   return &RowTileSums<Weights, static_cast<int>(kTileOfRows), kVectors>;
 }
 
+// Chooses among the widths that RowTilesOfPanel() has.
 template <class Weights>
-HWY_NOINLINE void SumTiles(const RowTask& task, const typename Weights::Element* w, RowTilePlace at,
-                           RowTileFunction<Weights> sum_tile) {
-  const int64_t tiles = RowTiles{task.rows, task.tile_rows}.count();
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    sum_tile(task, w, tile, at);
+RowTileFunction<Weights> RowTileFunctionOf(int64_t rows, int64_t vectors) {
+  constexpr int kLess = kRowTileVectors / 2;  // what is left of five vectors
+  if constexpr (kAllRowPanels<Weights>) {
+    if (vectors == kLess) {
+      return RowTileFunctionOf<Weights, kLess>(rows);
+    }
   }
+  if constexpr (kRowTileVectors > 2) {
+    if (vectors < kRowTileVectors) {
+      return RowTileFunctionOf<Weights, kRowTileVectors - 1>(rows);
+    }
+  }
+  return RowTileFunctionOf<Weights, kRowTileVectors>(rows);
 }
 
-// A panel's vectors in equal parts, each for all rows.
-template <class Weights, int kVectors>
-HWY_INLINE void RowTilesOfPanel(const RowTask& task, const typename Weights::Element* w, RowTilePlace at) {
-  constexpr int kParts = (kVectors + kRowTileVectors - 1) / kRowTileVectors;
-  constexpr int kFirst = (kVectors + kParts - 1) / kParts;
-  SumTiles<Weights>(task, w, at, RowTileFunctionOf<Weights, kFirst>(task.tile_rows));
-  if constexpr (kParts > 1) {
-    constexpr int64_t kNeurons = kFirst * kLanes<typename Weights::Number>;
-    RowTilesOfPanel<Weights, kVectors - kFirst>(task, w + kNeurons * Weights::kGroup,
-                                                {at.begin + kNeurons, at.count - kNeurons, at.width});
+// A panel of four vectors or more in nearly equal parts, each for all rows.
+template <class Weights>
+HWY_NOINLINE void RowTilesOfPanel(const RowTask& task, const typename Weights::Element* w, RowTilePlace at,
+                                  int64_t vectors) {
+  const int64_t tiles = RowTiles{task.rows, task.tile_rows}.count();
+  while (vectors > 0) {
+    const int64_t parts = (vectors + kRowTileVectors - 1) / kRowTileVectors;
+    const int64_t first = (vectors + parts - 1) / parts;
+    const RowTileFunction<Weights> sum_tile = RowTileFunctionOf<Weights>(task.tile_rows, first);
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      sum_tile(task, w, tile, at);
+    }
+    const int64_t neurons = first * kLanes<typename Weights::Number>;
+    w += neurons * Weights::kGroup;
+    at = {at.begin + neurons, at.count - neurons, at.width};
+    vectors -= first;
   }
 }
 
@@ -235,16 +253,16 @@ void RowInPanels(const RowTask& task) noexcept {
   using Element = typename Weights::Element;
   constexpr int64_t kGroup = Weights::kGroup;
   const int64_t elements = (task.inputs + kGroup - 1) / kGroup * kGroup;
-  constexpr bool kAll = !kFewRowPanels || std::is_same_v<Weights, RowWeightsAsTheyAre<float>>;
-  ForRowPanels<Element, kAll>(task, kLanes<typename Weights::Number>, elements,
-                              [&](auto vectors, const Element* w, int64_t begin, int64_t count) HWY_ATTR {
-                                if constexpr (kInTilesOfRows<Weights>) {
-                                  if (task.tile_rows > 1) {
-                                    return RowTilesOfPanel<Weights, vectors.value>(task, w, {begin, count, count});
-                                  }
-                                }
-                                SumRows<Element>(task, w, begin, count, &RowPanelSums<Weights, vectors.value>);
-                              });
+  ForRowPanels<Element, kAllRowPanels<Weights>>(
+      task, kLanes<typename Weights::Number>, elements,
+      [&](auto vectors, const Element* w, int64_t begin, int64_t count) HWY_ATTR {
+        if constexpr (kInTilesOfRows<Weights>) {
+          if (task.tile_rows > 1) {
+            return RowTilesOfPanel<Weights>(task, w, {begin, count, count}, vectors.value);
+          }
+        }
+        SumRows<Element>(task, w, begin, count, &RowPanelSums<Weights, vectors.value>);
+      });
 }
 
 }  // namespace lamina::cpu::HWY_NAMESPACE
