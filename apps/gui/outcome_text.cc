@@ -22,7 +22,7 @@ QString RunText(const TrainOutcome& outcome) {
   if (outcome.search) {
     return QObject::tr("%1 of the search answer together").arg(TogetherText(outcome));
   }
-  if (!LearnsByGradient(outcome.settings)) {
+  if (!LearnsByGradient(outcome.settings) && !IsBag(outcome)) {
     return QObject::tr("Trained by method %1 in %2")
         .arg(FromText(outcome.settings.method), FromText(DurationText(outcome.train_seconds)));
   }

@@ -175,7 +175,9 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
   outcome->stopped = result.history.stop_reason == "interrupted";
   outcome->history = std::move(result.history);
   outcome->train_seconds = result.train_seconds;
-  outcome->kernel_choice = KernelChoiceLines(*session_);
+  if (outcome->history.stop_reason != "folds") {  // each fold's model chose for itself
+    outcome->kernel_choice = KernelChoiceLines(*session_);
+  }
   outcome->evaluation = std::move(result.test);
   outcome->folds = folds_;
   outcome->fold_count = fold_count_;

@@ -14,16 +14,8 @@ class FlowsTest(WebPageTest):
         self.write("blobs.csv", blob_rows(600))
         self.assertRegex(self.open_data(tab, "blobs.csv"), "^Ready: 2 classes of answer")
         self.act(tab, f"""
-            press("Training");
             find("details").open = true;
-            for (const [name, value] of Object.entries({LONG!r})) {{
-              const control = find(`#setting-${{name}}`);
-              control.value = value;
-              for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, {{ bubbles: true }}));
-            }}
-            find(".line").textContent = "";
-            await wait(() => lineText() !== "" && !button("Start training").disabled);
-            button("Start training").click();
+            await startTraining({LONG!r});
             await wait(() => /^Epoch [0-9]+ of/.test(find("section:not([hidden]) p[role=status]").textContent));
             """)
 

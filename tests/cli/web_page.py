@@ -34,6 +34,17 @@ const example = async (text) => {
 };
 const cellsOf = (label) => all(`[aria-label='${label}'] tbody tr`).map((row) => [...row.children].map((cell) => cell.textContent));
 const trained = () => wait(() => find("h2:focus")?.textContent === "Results" || bannerText() !== "");
+async function startTraining(settings) {
+  press("Training");
+  for (const [name, value] of Object.entries(settings)) {
+    const control = find(`#setting-${name}`);
+    control.value = value;
+    for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, { bubbles: true }));
+  }
+  find(".line").textContent = "";
+  await wait(() => lineText() !== "" && !button("Start training").disabled);
+  button("Start training").click();
+}
 """
 
 
@@ -74,15 +85,7 @@ class WebPageTest(CliTest):
     def train(self, tab, **settings):
         """Trains with settings, fields of the page; returns the headline."""
         return self.act(tab, f"""
-            press("Training");
-            for (const [name, value] of Object.entries({settings!r})) {{
-              const control = find(`#setting-${{name}}`);
-              control.value = value;
-              for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, {{ bubbles: true }}));
-            }}
-            find(".line").textContent = "";
-            await wait(() => lineText() !== "" && !button("Start training").disabled);
-            button("Start training").click();
+            await startTraining({settings!r});
             await trained();
             return bannerText() || headline();
             """)

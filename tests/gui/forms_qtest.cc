@@ -183,6 +183,15 @@ void FormsTest::AKernelMachineIsSaid() {
   for (const char* said : {"Trained by method rfm in ", "chosen among ", "each row answered by all others"}) {
     QVERIFY2(log.contains(QLatin1String(said)), qPrintable(log));
   }
+  window().document().Edit([](TrainSettings& settings) {
+    settings.method = "rfm";
+    settings.folds = 3;
+    settings.bag = true;
+  });
+  QVERIFY(Settled());
+  QTest::mouseClick(Start(), Qt::LeftButton);
+  QVERIFY(Trained());
+  QVERIFY2(Notice().startsWith(QStringLiteral("The networks of 3 folds answer together")), qPrintable(Notice()));
 }
 
 void FormsTest::APresetIsNamedAsItRuns() {
