@@ -13,9 +13,9 @@ TARGET = "target of lamina"
 
 
 class LaminaModel(AbstractModel):
-    """Hyperparameters are settings of lamina.train, with ``_`` for ``-``: recipe="mixed", hidden=[128, 128].
+    """Hyperparameters are settings of lamina.train: recipe="mixed", hidden=[128, 128].
 
-    None of them: the model that suits the rows (a kernel machine, a network, or both). Rows of `X_val` choose the epoch.
+    None of them: the model that suits the rows (a kernel machine, a network, or both). `X_val` chooses the epoch.
     """
 
     ag_key = "LAMINA"
