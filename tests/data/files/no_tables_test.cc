@@ -49,10 +49,10 @@ TEST(NoTablesTest, WhatPeopleTakeForTablesIsNamed) {
 }
 
 TEST(NoTablesTest, TablesThatLookALittleLikeThemAreRead) {
-  for (const char* text :
-       {"{a},b\n1,2\n3,4\n", "[mm];b\n1;2\n3;4\n", "Begin;End\n1;2\n3;4\n", "set number;price\n1;2\n3;4\n",
-        "copy;of\n1;2\n3;4\n", "X\n1\n2\n", "<5,>5\n1,2\n3,4\n", "% a,b\n1,2\n3,4\n", "--;b\n1;2\n3;4\n",
-        "\"[1, 2]\",b\n\"[3, 4]\",2\n\"[5]\",3\n", "insert,into\n1,2\n3,4\n", "PAR1,b\n1,2\n3,4\n", "ARROW1,b\n1,2\n3,4\n"}) {
+  for (const char* text : {"{a},b\n1,2\n3,4\n", "[mm];b\n1;2\n3;4\n", "Begin;End\n1;2\n3;4\n",
+                           "set number;price\n1;2\n3;4\n", "copy;of\n1;2\n3;4\n", "X\n1\n2\n", "<5,>5\n1,2\n3,4\n",
+                           "% a,b\n1,2\n3,4\n", "--;b\n1;2\n3;4\n", "\"[1, 2]\",b\n\"[3, 4]\",2\n\"[5]\",3\n",
+                           "insert,into\n1,2\n3,4\n", "PAR1,b\n1,2\n3,4\n", "ARROW1,b\n1,2\n3,4\n"}) {
     EXPECT_GE(ReadNamed("t.csv", text).rows, 2) << text;
   }
 }

@@ -45,13 +45,22 @@ TEST(ZipTableTest, WhatIsInsideMayBeOfAnyFormat) {
 }
 
 TEST(ZipTableTest, OthersAreRefused) {
-  ExpectError([] { ReadZip(ZipOf({{"a.csv", kThreeRows}, {"b.csv", kThreeRows}})); }, ErrorCode::kBadData,
-              {"t.zip", "holds 'a.csv', 'b.csv'", "Unpack it"});
-  ExpectError([] { ReadZip(ZipOf({{"a.zip", ZipOf({{"b.csv", kThreeRows}})}})); }, ErrorCode::kBadData,
-              {"t.zip", "holds 'b.csv'"});
+  ExpectError(
+      [] {
+        ReadZip(ZipOf({{"a.csv", kThreeRows}, {"b.csv", kThreeRows}}));
+      },
+      ErrorCode::kBadData, {"t.zip", "holds 'a.csv', 'b.csv'", "Unpack it"});
+  ExpectError(
+      [] {
+        ReadZip(ZipOf({{"a.zip", ZipOf({{"b.csv", kThreeRows}})}}));
+      },
+      ErrorCode::kBadData, {"t.zip", "holds 'b.csv'"});
   ExpectError([] { ReadZip(ZipOf({{"empty.csv", ""}})); }, ErrorCode::kBadData, {"t.zip", "empty"});
-  ExpectError([] { ReadZip(ZipOf({{"rows.csv", kThreeRows}}), {.sheet = "Data"}); }, ErrorCode::kInvalidArgument,
-              {"has no sheets"});
+  ExpectError(
+      [] {
+        ReadZip(ZipOf({{"rows.csv", kThreeRows}}), {.sheet = "Data"});
+      },
+      ErrorCode::kInvalidArgument, {"has no sheets"});
   std::string cut = ZipOf({{"rows.csv", kThreeRows}});
   cut.resize(cut.size() / 2);
   ExpectError([&] { ReadZip(cut); }, ErrorCode::kBadData, {"t.zip", "zip archive"});
