@@ -51,7 +51,7 @@ if(TARGET lamina_cli)
   # A package that carries its libraries keeps them in lib/lamina (scripts/package); RPATH, not RUNPATH, so that it counts
   # for what these libraries need, too. Elsewhere that folder is not there and nothing changes.
   foreach(program lamina_cli lamina_gui)
-    if(TARGET ${program} AND NOT WIN32)
+    if(TARGET ${program} AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
       set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/lamina")
       target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
     endif()
@@ -60,7 +60,7 @@ if(TARGET lamina_cli)
   if(Python3_FOUND)
     set(help_files ${PROJECT_BINARY_DIR}/help_files)
     add_custom_target(lamina_help_files COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/help_files
-                      $<TARGET_FILE:lamina_cli> ${help_files} DEPENDS lamina_cli)
+                      ${help_files} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:lamina_cli> DEPENDS lamina_cli)
     install(DIRECTORY ${help_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
     install(FILES ${help_files}/bash/lamina DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
     install(FILES ${help_files}/zsh/_lamina DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions OPTIONAL)

@@ -11,11 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+
+#include "lamina/platform/posix.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
 
@@ -72,12 +69,12 @@ int StartChild(const std::vector<std::string>& words, const ChildPlan& plan, Chi
   arguments.push_back(nullptr);
   no_pipe = true;
   std::array<int, 2> ends{-1, -1};
-  if (plan.keep_errors && pipe2(ends.data(), O_CLOEXEC) != 0) {
+  if (plan.keep_errors && !OpenPipe(ends)) {
     return errno;
   }
   // A pair of sockets, as writing to them need not raise SIGPIPE.
   std::array<int, 2> speakers{-1, -1};
-  if (plan.converses && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, speakers.data()) != 0) {
+  if (plan.converses && !OpenSocketPair(speakers)) {
     const int error = errno;
     close(ends[0]);
     close(ends[1]);
@@ -115,31 +112,6 @@ std::optional<int> EndOf(const Child& child, bool wait) noexcept {
 
 void AskToEnd(const Child& child) noexcept {
   kill(static_cast<pid_t>(child.own_group ? -child.number : child.number), SIGTERM);
-}
-
-std::optional<std::chrono::nanoseconds> ProcessorTime(const Child& child) noexcept {
-  clockid_t clock{};
-  timespec time{};
-  if (child.number <= 0 || clock_getcpuclockid(static_cast<pid_t>(child.number), &clock) != 0 ||
-      clock_gettime(clock, &time) != 0) {
-    return std::nullopt;
-  }
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
-// A thread that computes stands as R in /proc.
-bool Computes(const Child& child) {
-  std::error_code failed;
-  std::filesystem::directory_iterator threads("/proc/" + std::to_string(child.number) + "/task", failed);
-  for (; !failed && threads != std::filesystem::directory_iterator(); threads.increment(failed)) {
-    std::ifstream file(threads->path() / "stat");
-    const std::string stat((std::istreambuf_iterator<char>(file)), {});
-    const size_t name_end = stat.rfind(')');  // names of programs have brackets and blanks
-    if (name_end != std::string::npos && stat.compare(name_end, 3, ") R") == 0) {
-      return true;
-    }
-  }
-  return false;
 }
 
 ptrdiff_t Send(int speech, const void* data, size_t size_bytes) noexcept {

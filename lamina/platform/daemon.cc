@@ -9,6 +9,8 @@
 #include <csignal>
 #include <ctime>
 
+#include "lamina/platform/posix.h"
+
 namespace lamina::platform {
 namespace {
 
@@ -32,11 +34,11 @@ Wish NextWish(double seconds) noexcept {
   const sigset_t set = Wishes();
   int signal = 0;
   if (seconds < 0) {
-    signal = sigwaitinfo(&set, nullptr);
+    signal = WaitForSignal(set, nullptr);
   } else {
     const auto whole = static_cast<time_t>(seconds);
     const timespec time{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
-    signal = sigtimedwait(&set, nullptr, &time);
+    signal = WaitForSignal(set, &time);
   }
   return signal == SIGTERM || signal == SIGINT ? Wish::kEnd : signal == SIGHUP ? Wish::kRenew : Wish::kNone;
 }
@@ -46,7 +48,8 @@ FileStamp StampOf(const char* path) noexcept {
   if (stat(path, &status) != 0) {
     return {};
   }
-  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size, static_cast<uint64_t>(status.st_ino)};
+  const timespec changed = TimeOfChange(status);
+  return {changed.tv_sec, changed.tv_nsec, status.st_size, static_cast<uint64_t>(status.st_ino)};
 }
 
 int OpenLog(const char* path) noexcept { return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640); }

@@ -1,4 +1,4 @@
-// POSIX, and what Linux adds.
+// POSIX.
 #include "lamina/platform/process.h"
 
 #include <fcntl.h>
@@ -6,19 +6,16 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 
 namespace lamina::platform {
 namespace {
@@ -51,20 +48,9 @@ std::string FolderOfCaches() {
   return home != nullptr && *home != '\0' ? (std::filesystem::path(home) / ".cache").string() : "";
 }
 
-std::string ProgramFile() {
-  std::error_code failed;
-  return std::filesystem::read_symlink("/proc/self/exe", failed).string();
-}
-
 void RunAnew(const char* program, char** words) noexcept { execv(program, words); }
 void SetVariable(const char* name, const char* value, bool replace) noexcept { setenv(name, value, replace ? 1 : 0); }
 void EndNow(int code) noexcept { _exit(code); }
-
-int64_t PeakMemory_bytes() noexcept {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<int64_t>(usage.ru_maxrss) * 1024;
-}
 
 std::string KernelName() {
   utsname kernel{};
@@ -74,33 +60,9 @@ std::string KernelName() {
 int64_t InstalledMemory_bytes() noexcept {
   return std::max<int64_t>(0, sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
-int64_t FreeMemory_bytes() noexcept { return std::max<int64_t>(0, sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE); }
-
-// glibc knows from CPUID (x86) or registers, also where /sys is missing.
-int64_t CacheSize_bytes([[maybe_unused]] int level) noexcept {
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-  constexpr std::array kNames{_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
-  return std::max<int64_t>(0, sysconf(kNames.at(static_cast<size_t>(level - 1))));
-#else
-  return 0;
-#endif
-}
-
-std::string ProcessorsText() { return ""; }
 
 std::optional<int64_t> AddressSpaceLimit_bytes() noexcept { return LimitOf(RLIMIT_AS); }
 std::optional<int64_t> DataLimit_bytes() noexcept { return LimitOf(RLIMIT_DATA); }
-
-int AskForTileRegisters() noexcept {
-#if defined(__x86_64__) && defined(__linux__)
-  // From asm/prctl.h, which headers older than Linux 5.16 lack.
-  constexpr int kRequestPermission = 0x1023;
-  constexpr int kTileContents = 18;
-  return syscall(SYS_arch_prctl, kRequestPermission, kTileContents) == 0 ? 0 : errno;
-#else
-  return ENOSYS;
-#endif
-}
 
 bool IsTerminal(int descriptor) noexcept { return isatty(descriptor) == 1; }
 

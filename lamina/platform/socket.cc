@@ -15,6 +15,8 @@
 #include <cstring>
 #include <memory>
 
+#include "lamina/platform/posix.h"
+
 namespace lamina::platform {
 namespace {
 
@@ -63,7 +65,7 @@ ListeningSocket ListenAtHost(const char* host, int port) {
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(list, &freeaddrinfo);
   ListeningSocket made;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
-    const int descriptor = socket(each->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    const int descriptor = OpenSocket(each->ai_family, SOCK_STREAM, false);
     const int yes = 1;
     if (descriptor >= 0 && setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
         BindAndListen(descriptor, each->ai_addr, each->ai_addrlen)) {
@@ -99,7 +101,7 @@ bool IsSocket(const char* path) noexcept {
 
 bool IsListenedTo(const char* path) noexcept {
   const sockaddr_un address = AddressAt(path);
-  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int probe = OpenSocket(AF_UNIX, SOCK_STREAM, true);
   if (probe < 0) {
     return false;
   }
@@ -110,7 +112,7 @@ bool IsListenedTo(const char* path) noexcept {
 
 int ListenAtPath(const char* path) noexcept {
   const sockaddr_un address = AddressAt(path);
-  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int descriptor = OpenSocket(AF_UNIX, SOCK_STREAM, false);
   if (descriptor >= 0 && !BindAndListen(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address)) {
     CloseSocket(descriptor);
     return -1;
@@ -120,8 +122,7 @@ int ListenAtPath(const char* path) noexcept {
 
 Accepted Accept(int listening) {
   sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  const int descriptor = accept4(listening, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  const int descriptor = AcceptSocket(listening, address);
   if (descriptor < 0) {
     return {};
   }
@@ -143,7 +144,7 @@ void SendDatagram(std::string_view path, std::string_view message) noexcept {
   if (path.front() == '@') {
     address.sun_path[0] = '\0';
   }
-  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const int descriptor = OpenSocket(AF_UNIX, SOCK_DGRAM, true);
   if (descriptor < 0) {
     return;
   }

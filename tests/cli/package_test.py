@@ -21,7 +21,7 @@ def part(help_text, title):
 class HelpFilesTest(CliTest):
     def setUp(self):
         super().setUp()
-        subprocess.run([os.path.join(SOURCE, "scripts", "help_files"), PROGRAM, self.folder], check=True)
+        subprocess.run([os.path.join(SOURCE, "scripts", "help_files"), self.folder, PROGRAM], check=True)
 
     def commands(self, *path):
         """Every command below `path` with its help."""
