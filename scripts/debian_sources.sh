@@ -1,0 +1,27 @@
+# Shared by the scripts that compile Debian's sources for another system: fetches them. Sourced, never run; needs dpkg-dev.
+# shellcheck shell=bash
+
+# The sources of NAME in SUITE, with Debian's patches, in FOLDER/NAME, once; apt checks who signed them. A mirror may lack
+# the newest version, so then an older one is taken.
+fetch_source() { # folder name suite
+  local folder="$1" name="$2" lists mirror version options
+  [[ ! -e "$folder/$name/debian/changelog" ]] || return 0
+  lists="$folder/$3"
+  rm -rf "${folder:?}/$name"
+  mkdir -p "$lists/lists/partial"
+  mirror="$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -v security | head -n 1)"
+  for suite in "$3" "$3-updates"; do
+    printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "${mirror#* }" "$suite"
+  done >"$lists/sources.list"
+  options=(-qq -o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$lists/lists"
+    -o APT::Sandbox::User=root)
+  apt-get "${options[@]}" update 2>/dev/null || true # a list that a mirror lacks
+  for version in $(apt-cache "${options[@]:1}" showsrc "$name" 2>/dev/null | sed -n 's/^Version: //p' | sort -rV); do
+    rm -rf "$lists/unpacked" && mkdir "$lists/unpacked"
+    (cd "$lists/unpacked" && apt-get "${options[@]}" source "$name=$version" >/dev/null 2>&1) && break
+    warn "$name $version cannot be had from this mirror"
+  done
+  compgen -G "$lists/unpacked/*/" >/dev/null || die "Debian's sources of $name ($3) cannot be had. Unpack them into $folder/$name, with their folder debian"
+  mv "$lists"/unpacked/*/ "$folder/$name"
+  rm -rf "$lists/unpacked"
+}
