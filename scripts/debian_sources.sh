@@ -1,10 +1,11 @@
-# Shared by the scripts that compile Debian's sources for another system: fetches them. Sourced, never run; needs dpkg-dev.
+# Shared by the scripts that compile Debian's sources for another system: fetches them. Sourced, never run; needs
+# dpkg-dev.
 # shellcheck shell=bash
 
-# The sources of NAME in SUITE, with Debian's patches, in FOLDER/NAME, once; apt checks who signed them. A mirror may lack
-# the newest version, so then an older one is taken.
+# The sources of NAME in SUITE, with Debian's patches, in FOLDER/NAME, once; apt checks who signed them. A mirror may
+# lack the newest version, so then an older one is taken.
 fetch_source() { # folder name suite
-  local folder="$1" name="$2" lists mirror version options
+  local folder="$1" name="$2" lists mirror suite version options
   [[ ! -e "$folder/$name/debian/changelog" ]] || return 0
   lists="$folder/$3"
   rm -rf "${folder:?}/$name"

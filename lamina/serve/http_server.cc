@@ -26,8 +26,8 @@ constexpr auto kPause = std::chrono::milliseconds(200);
 }  // namespace
 
 class HttpServer::Loops {
-  // That waits for connections, and does nothing else. It is called one of datagrams, for Asio waits for a stream's
-  // bytes by reading none of them, which Windows refuses before there is a connection.
+  // It waits for connections, and does nothing else. Asio takes it for one of datagrams, which waits by select on
+  // Windows. At a stream Asio waits by reading none of its bytes, which Windows refuses before there is a connection.
   using Waiting = boost::asio::generic::datagram_protocol::socket;
 
  public:

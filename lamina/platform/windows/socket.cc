@@ -30,7 +30,7 @@ bool DoesNotBlock(SOCKET socket) {
   return ioctlsocket(socket, FIONBIO, &yes) == 0;
 }
 
-// Of this process alone: by SO_REUSEADDR others could take the port.
+// The port is this process's alone: by SO_REUSEADDR others could take it.
 bool BindAndListen(SOCKET socket, const addrinfo& address) {
   const BOOL yes = TRUE;
   return setsockopt(socket, SOL_SOCKET, SO_EXCLUSIVEADDRUSE, reinterpret_cast<const char*>(&yes), sizeof yes) == 0 &&
@@ -62,8 +62,8 @@ ListeningSocket ListenAtHost(const char* host, int port) {
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(list, &freeaddrinfo);
   ListeningSocket made;
   for (const addrinfo* each = list; each != nullptr; each = each->ai_next) {
-    const SOCKET socket = WSASocketW(each->ai_family, SOCK_STREAM, 0, nullptr, 0,
-                                     WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
+    const SOCKET socket =
+        WSASocketW(each->ai_family, SOCK_STREAM, 0, nullptr, 0, WSA_FLAG_OVERLAPPED | WSA_FLAG_NO_HANDLE_INHERIT);
     if (socket != INVALID_SOCKET && BindAndListen(socket, *each)) {
       made.descriptor = DescriptorOf(socket);
       return made;
