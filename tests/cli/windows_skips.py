@@ -18,6 +18,7 @@ SKIPS = {
     "first_pages_test": SCRIPT,
     "gpu_check_test": OTHER,
     "kill_test": SIGNALS,
+    "names_test": "gives files names that Windows forbids (control characters, <, |)",
     "package_test": SCRIPT,
     "page_test": "is of pages, which do not differ",
     "release_test": SCRIPT,
