@@ -11,6 +11,7 @@ import base64
 import glob
 import hashlib
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -41,8 +42,7 @@ def metadata() -> dict[str, bytes]:
         found = {}
         for path in glob.glob(f"{folder}/{name}/**", recursive=True):
             if os.path.isfile(path):
-                with open(path, "rb") as file:
-                    found[os.path.relpath(path, folder)] = file.read()
+                found[os.path.relpath(path, folder)] = pathlib.Path(path).read_bytes()
         found[f"{name}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: lamina\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()
         return found
 
@@ -53,17 +53,16 @@ def main() -> None:
     check(module, rf"{SYSTEM_LIBRARIES}|^python3\.dll$", "PyInit__core")
     contents = metadata()
     folder = next(iter(contents)).split("/")[0]
-    paths = {name: name for name in glob.glob("python/lamina*/**", recursive=True) if name.endswith((".py", "py.typed"))}
-    contents |= {path.removeprefix("python/"): open(path, "rb").read() for path in paths}
-    contents["lamina/_core.pyd"] = open(module, "rb").read()
-    contents["lamina_program/lamina.exe"] = open(program, "rb").read()
-    for path in glob.glob(f"{information}/**", recursive=True):
-        if os.path.isfile(path):
-            contents[f"{folder}/{os.path.relpath(path, information)}"] = open(path, "rb").read()
+    files = {path.removeprefix("python/"): path for path in glob.glob("python/lamina*/**", recursive=True) if path.endswith((".py", "py.typed"))}
+    files |= {"lamina/_core.pyd": module, "lamina_program/lamina.exe": program}
+    files |= {f"{folder}/{os.path.relpath(path, information)}": path for path in glob.glob(f"{information}/**", recursive=True)
+              if os.path.isfile(path)}
+    contents |= {name: pathlib.Path(path).read_bytes() for name, path in files.items()}
     for wheel in others:
         contents["lamina/_core.pyi"] = zipfile.ZipFile(wheel).read("lamina/_core.pyi")
     record = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
               for name, data in sorted(contents.items())]
+    contents = dict(sorted(contents.items()))  # the same bytes from every folder
     contents[f"{folder}/RECORD"] = "".join([*record, f"{folder}/RECORD,,\n"]).encode()
     name = os.path.join(out, f"{folder.removesuffix('.dist-info')}-{TAG}.whl")
     when = time.gmtime(max(315532800, int(os.environ["SOURCE_DATE_EPOCH"])))[:6]
