@@ -6,7 +6,7 @@ if(NOT LAMINA_WINDOWS_PYTHON)
   return()
 endif()
 set(own ${PROJECT_BINARY_DIR}/module)
-file(COPY_FILE ${LAMINA_WINDOWS_PYTHON}/PC/pyconfig.h.in ${own}/pyconfig.h ONLY_IF_DIFFERENT)
+configure_file(${LAMINA_WINDOWS_PYTHON}/PC/pyconfig.h.in ${own}/pyconfig.h COPYONLY)
 
 # What python3.dll has, as its own sources list it: what is not in there does not link.
 file(STRINGS ${LAMINA_WINDOWS_PYTHON}/PC/python3dll.c lines REGEX "^EXPORT_(FUNC|DATA)\\([A-Za-z0-9_]+\\)$")
