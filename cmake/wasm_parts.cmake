@@ -11,7 +11,7 @@ set(NANOFLANN_INCLUDE ${LAMINA_WASM_HEADERS})
 
 enable_language(C)
 set(zlib ${LAMINA_WASM_SOURCES}/zlib)
-set(expat ${LAMINA_WASM_SOURCES}/expat)
+set(expat ${LAMINA_WASM_SOURCES}/expat/expat)
 if(NOT EXISTS ${zlib}/inflate.c OR NOT EXISTS ${expat}/lib/xmlparse.c)
   message(FATAL_ERROR "lamina: no sources of zlib and expat in ${LAMINA_WASM_SOURCES}: scripts/web fetches them")
 endif()

@@ -17,6 +17,10 @@ foreach(part fmt::fmt lamina::hwy)
   set_target_properties(${part} PROPERTIES INTERFACE_LINK_LIBRARIES lamina_windows_parts)
 endforeach()
 add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
+if(EXISTS ${LAMINA_WINDOWS_HEADERS}/boost/beast/http.hpp)
+  add_library(lamina::beast INTERFACE IMPORTED)
+  set_target_properties(lamina::beast PROPERTIES INTERFACE_LINK_LIBRARIES "ws2_32;mswsock")
+endif()
 
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/expat/expat_config.h
      CONTENT "#define BYTEORDER 1234\n#define XML_CONTEXT_BYTES 1024\n#define XML_DTD 1\n#define XML_NS 1\n")
@@ -34,3 +38,4 @@ set_target_properties(ZLIB::ZLIB PROPERTIES IMPORTED_LOCATION ${LAMINA_WINDOWS_Z
 add_library(OpenMP::OpenMP_CXX INTERFACE IMPORTED)
 set_target_properties(OpenMP::OpenMP_CXX PROPERTIES INTERFACE_COMPILE_OPTIONS -fopenmp INTERFACE_LINK_OPTIONS -fopenmp
                       INTERFACE_LINK_LIBRARIES "psapi;synchronization;ws2_32")
+include(${CMAKE_CURRENT_LIST_DIR}/windows_module.cmake)

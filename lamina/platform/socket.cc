@@ -52,8 +52,6 @@ std::string PeerText(const sockaddr_storage& address) {
 
 }  // namespace
 
-std::string WhyNoService() { return ""; }
-
 ListeningSocket ListenAtHost(const char* host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -92,7 +90,9 @@ HostAndPort AddressOf(int listening) {
   return {host, port, bound.ss_family == AF_INET6};
 }
 
-bool CanNameSocket(std::string_view path) noexcept { return path.size() < sizeof sockaddr_un{}.sun_path; }
+std::string WhyNoSocketAt(std::string_view path) {
+  return path.size() < sizeof sockaddr_un{}.sun_path ? "" : "the path is too long for a socket";
+}
 
 bool IsSocket(const char* path) noexcept {
   struct stat status {};
@@ -134,10 +134,15 @@ void SendLittleAtOnce(int descriptor) noexcept {
   setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 }
 
-void EndSending(int descriptor) noexcept { shutdown(descriptor, SHUT_WR); }
+void CloseConnection(int descriptor, std::string_view words) noexcept {
+  if (send(descriptor, words.data(), words.size(), MSG_NOSIGNAL) > 0) {
+    shutdown(descriptor, SHUT_WR);
+  }
+  close(descriptor);
+}
 
 void SendDatagram(std::string_view path, std::string_view message) noexcept {
-  if (path.empty() || !CanNameSocket(path)) {
+  if (path.empty() || !WhyNoSocketAt(path).empty()) {
     return;
   }
   sockaddr_un address = AddressAt(path);

@@ -7,9 +7,6 @@
 
 namespace lamina::platform {
 
-/// Why this system carries no service; "" where it does.
-std::string WhyNoService();
-
 struct ListeningSocket {
   int descriptor = -1;              // does not block; -1: none
   int reason = 0;                   // the error's number, of the last address that was tried
@@ -26,13 +23,13 @@ struct HostAndPort {
 };
 HostAndPort AddressOf(int listening);
 
-/// Whether a path is short enough to name a socket.
-bool CanNameSocket(std::string_view path) noexcept;
+/// Why a path cannot be that of a socket, as it is too long; "" where it can.
+std::string WhyNoSocketAt(std::string_view path);
 /// Whether the name itself is that of a socket, not of a link to one.
 bool IsSocket(const char* path) noexcept;
 /// Whether a process listens at this path.
 bool IsListenedTo(const char* path) noexcept;
-/// A socket that does not block, at a path that CanNameSocket() and is free; -1 where it cannot be.
+/// A socket that does not block, at a path that can name one and is free; -1 where it cannot be.
 int ListenAtPath(const char* path) noexcept;
 
 struct Accepted {
@@ -44,8 +41,8 @@ struct Accepted {
 Accepted Accept(int listening);
 /// What is written goes at once, also where it is little; no matter for a socket at a path.
 void SendLittleAtOnce(int descriptor) noexcept;
-/// Nothing more is sent, and the peer is told so.
-void EndSending(int descriptor) noexcept;
+/// Ends a connection, with these last words as far as they go at once.
+void CloseConnection(int descriptor, std::string_view words = {}) noexcept;
 
 /// One message to the socket of datagrams at `path`, without waiting for an answer; '@': of the abstract names.
 void SendDatagram(std::string_view path, std::string_view message) noexcept;

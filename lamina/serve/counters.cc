@@ -28,7 +28,7 @@ void Counters::CountRows(size_t model, const EncodedRows& rows) {
   counts.unseen.Add(rows.report.unseen_values);
   counts.missing.Add(rows.report.filled_values + rows.left_out.rows);
   counts.odd.Add(rows.report.odd_values);
-  counts.far.Add(rows.report.far_values);
+  counts.far_values.Add(rows.report.far_values);
 }
 
 void Counters::CountBatch(int64_t jobs) {

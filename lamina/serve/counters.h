@@ -41,7 +41,7 @@ class Counters {
     Count unseen;
     Count missing;
     Count odd;
-    Count far;
+    Count far_values;
     // Drift of the model that is served; guarded, as readers meet one that is replaced.
     std::mutex mutex;
     std::shared_ptr<DriftCounts> drift;

@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "lamina/platform/file.h"
+#include "lamina/platform/socket.h"
 
 namespace lamina::serve {
 namespace {
@@ -36,7 +36,7 @@ void Loop::Take(int descriptor, int family, std::string peer) {
     boost::system::error_code error;
     socket.assign(boost::asio::generic::stream_protocol(family, 0), descriptor, error);
     if (error) {
-      platform::Close(descriptor);
+      platform::CloseConnection(descriptor);
       shared_.connections.fetch_sub(1);
       return;
     }

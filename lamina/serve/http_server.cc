@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/generic/datagram_protocol.hpp>
 #include <boost/asio/post.hpp>
 
 #include <cerrno>
 #include <thread>
 #include <utility>
 
-#include "lamina/platform/child.h"
 #include "lamina/platform/daemon.h"
 #include "lamina/platform/file.h"
 #include "lamina/platform/socket.h"
@@ -27,11 +26,15 @@ constexpr auto kPause = std::chrono::milliseconds(200);
 }  // namespace
 
 class HttpServer::Loops {
+  // It waits for connections, and does nothing else. Asio takes it for one of datagrams, which waits by select on
+  // Windows. At a stream Asio waits by reading none of its bytes, which Windows refuses before there is a connection.
+  using Waiting = boost::asio::generic::datagram_protocol::socket;
+
  public:
   Loops(Service& service, const ServerOptions& options) : state_{service, options}, loops_(MakeLoops(state_)) {
     platform::RaiseFileLimit();
     listener_ = options.unix_socket.empty() ? ListenAt(options.host, options.port) : ListenAtPath(options.unix_socket);
-    accepting_.assign(listener_.descriptor);
+    accepting_.assign({0, 0}, static_cast<Waiting::native_handle_type>(listener_.descriptor));
   }
   ~Loops() {
     End();
@@ -92,12 +95,11 @@ class HttpServer::Loops {
   }
 
   void WaitForConnection() {
-    accepting_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                          [this](const boost::system::error_code& error) {
-                            if (!error && accepting_.is_open()) {
-                              Accept();
-                            }
-                          });
+    accepting_.async_wait(Waiting::wait_read, [this](const boost::system::error_code& error) {
+      if (!error && accepting_.is_open()) {
+        Accept();
+      }
+    });
   }
 
   void Accept() {
@@ -128,10 +130,7 @@ class HttpServer::Loops {
           "HTTP/1.1 503 {}\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n"
           "Content-Length: {}\r\n\r\n{}",
           StatusText(503), body.size(), body);
-      if (platform::Send(accepted.descriptor, full.data(), full.size()) > 0) {
-        platform::EndSending(accepted.descriptor);
-      }
-      platform::Close(accepted.descriptor);
+      platform::CloseConnection(accepted.descriptor, full);
       loops_.front()->worker().counters().refused_connections.Add();
       return;
     }
@@ -144,7 +143,7 @@ class HttpServer::Loops {
   SharedState state_;
   std::vector<std::unique_ptr<Loop>> loops_;
   Listener listener_;
-  boost::asio::posix::stream_descriptor accepting_{loops_.front()->context()};
+  Waiting accepting_{loops_.front()->context()};
   boost::asio::steady_timer pause_{loops_.front()->context()};
   size_t next_ = 0;
   std::vector<std::thread> threads_;

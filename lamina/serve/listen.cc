@@ -37,8 +37,8 @@ Listener ListenAt(const std::string& host, int port) {
 
 Listener ListenAtPath(const std::string& path) {
   const std::string where = "unix:" + path;
-  if (!platform::CanNameSocket(path)) {
-    ThrowListen(where, "the path is too long for a socket");
+  if (const std::string reason = platform::WhyNoSocketAt(path); !reason.empty()) {
+    ThrowListen(where, reason);
   }
   if (platform::FactsOf(path.c_str())) {
     if (!platform::IsSocket(path.c_str())) {

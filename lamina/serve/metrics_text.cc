@@ -88,7 +88,7 @@ void AddModelCounts(Writer& writer, const ModelSet& models, std::span<const Work
       {"unseen_values_total", "Values of categories that training did not see.", &Counters::OfModel::unseen},
       {"missing_values_total", "Missing values: filled in, or rows left out for them.", &Counters::OfModel::missing},
       {"odd_values_total", "Cells among numbers that are none.", &Counters::OfModel::odd},
-      {"far_values_total", "Numbers far outside of those of training.", &Counters::OfModel::far}};
+      {"far_values_total", "Numbers far outside of those of training.", &Counters::OfModel::far_values}};
   for (const Family& family : kFamilies) {
     writer.Family(family.name, "counter", family.help);
     for (size_t m = 0; m < models.size(); ++m) {

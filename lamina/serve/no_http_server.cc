@@ -1,5 +1,4 @@
-// In the place of http_server.cc where Boost is not there, or the system carries no service.
-#include "lamina/platform/socket.h"
+// In the place of http_server.cc where Boost is not there.
 #include "lamina/serve/http_server.h"
 
 namespace lamina::serve {
@@ -7,10 +6,8 @@ namespace lamina::serve {
 class HttpServer::Loops {};
 
 Verdict HasHttpServer() {
-  const std::string why = platform::WhyNoService();
-  return Verdict::No(why.empty() ? "this lamina was built without its service: Boost.Beast was not found. Install "
-                                   "libboost-dev and build again"
-                                 : why);
+  return Verdict::No(
+      "this lamina was built without its service: Boost.Beast was not found. Install libboost-dev and build again");
 }
 
 HttpServer::HttpServer(Service&, const ServerOptions&) { throw Error(ErrorCode::kUnsupported, HasHttpServer().reason); }

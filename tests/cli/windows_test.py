@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -13,7 +14,7 @@ from lamina_cli import DIGITS, PROGRAM, TIME_LIMIT_SECONDS, CliTest, Result, mai
 EXE = os.environ.get("LAMINA_EXE", "")
 MOST_BYTES = 15_000_000
 # Part of every Windows 10.
-SYSTEM_LIBRARIES = r"(?i)^(KERNEL32|msvcrt|SHELL32|ADVAPI32|WS2_32|PSAPI|api-ms-win-[\w-]+)\.dll$"
+SYSTEM_LIBRARIES = r"(?i)^(KERNEL32|msvcrt|SHELL32|ADVAPI32|WS2_32|MSWSOCK|PSAPI|api-ms-win-[\w-]+)\.dll$"
 TRAIN = ("train", "digits.csv.gz", "--epochs", "3", "--hidden", "16", "--recipe", "plain", "--threads", "1")
 
 
@@ -107,6 +108,21 @@ class WindowsTest(CliTest):
         self.assertEqual(process.returncode, 130, Result(process.returncode, out, err))
         self.assertIn("--resume m.safetensors.checkpoint", err)
         self.assertEqual(glob.glob(self.path("*.part")), [])
+
+    def test_the_service_listens_at_ports(self):
+        """What it answers is tested by serve_test.py (scripts/windows --test)."""
+        self.windows(*TRAIN, "--model", "m.safetensors")
+        self.assertIn("listens at ports alone", self.windows("serve", "m.safetensors", "--socket", "s", code=1).err)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            said = self.windows("serve", "m.safetensors", "--port", str(taken.getsockname()[1]), code=1).err
+        self.assertIn("Address already in use", said)
+        self.assertIn("choose another --port", said)
+        process = self.begin(EXE, "serve", "m.safetensors", "--port", "0")
+        while "listening at http://127.0.0.1:" not in process.stdout.readline():
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIME_LIMIT_SECONDS)
+        self.assertEqual((process.returncode, err), (0, ""), out)
 
     def test_says_what_it_leaves_out(self):
         said = self.windows("devices").out

@@ -183,7 +183,16 @@ bool RenameOverOpen(const std::wstring& from, const std::wstring& to) {
 
 }  // namespace
 
-std::string ReasonOf(int error) { return error == EBUSY ? "another program has it open" : std::strerror(error); }
+std::string ReasonOf(int error) {
+  switch (error) {
+    case EBUSY: return "another program has it open";
+    case EADDRINUSE: return "Address already in use";  // the C library has words for the oldest numbers alone
+    case EADDRNOTAVAIL: return "Cannot assign requested address";
+    case EAFNOSUPPORT: return "Address family not supported by protocol";
+    case ELOOP: return "Too many levels of symbolic links";
+    default: return std::strerror(error);
+  }
+}
 bool IsFullDisk(int error) noexcept { return error == ENOSPC; }
 bool IsMissing(int error) noexcept { return error == ENOENT; }
 

@@ -51,7 +51,13 @@ constexpr std::pair<DWORD, int> kErrors[] = {{ERROR_FILE_NOT_FOUND, ENOENT},
                                              {ERROR_INVALID_PARAMETER, EINVAL},
                                              {ERROR_NOT_SUPPORTED, ENOSYS},
                                              {ERROR_INVALID_FUNCTION, ENOSYS},
-                                             {ERROR_BAD_EXE_FORMAT, ENOEXEC}};
+                                             {ERROR_BAD_EXE_FORMAT, ENOEXEC},
+                                             {WSAEACCES, EACCES},
+                                             {WSAEADDRINUSE, EADDRINUSE},
+                                             {WSAEADDRNOTAVAIL, EADDRNOTAVAIL},
+                                             {WSAEAFNOSUPPORT, EAFNOSUPPORT},
+                                             {WSAEMFILE, EMFILE},
+                                             {WSAENOBUFS, ENOBUFS}};
 
 }  // namespace
 
