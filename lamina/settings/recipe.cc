@@ -74,7 +74,7 @@ constexpr RecipeRow kRows[] = {
     {"weight-decay", "", "0", "0"},
     {"schedule", "constant", "coslog4", "coslog4"},
     {"patience", "", "0", "0"},
-    {"epochs", "", "48", "48", &HasKernelsBeside},  // docs/decisions/0091
+    {"epochs", "", "24", "24", &HasKernelsBeside},  // docs/decisions/0097
     {"patience-waves", "0", "1", "1", &EndsByWaves},
     {"monitor", "loss", "accuracy", "loss"},
     {"keep", "auto", "last_best", "last_best"},

@@ -75,7 +75,7 @@ TEST(Recipe, BesideAKernelMachineEpochsAreFewAndNoWaveEndsThem) {
   mixed.recipe = kMixedRecipe;
   for (const int64_t rows : {100, 8000}) {
     const TrainOptions options = TrainOptionsFrom(Resolve(mixed, true), Loss::kMse, {rows, 20, true, 5});
-    EXPECT_EQ(options.epochs, 48);
+    EXPECT_EQ(options.epochs, 24);
     EXPECT_EQ(options.patience_waves, 0);
     EXPECT_EQ(options.keep, Keep::kBestWave);
     EXPECT_EQ(options.rule.weight_decay, 0);
