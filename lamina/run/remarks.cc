@@ -100,8 +100,7 @@ std::string Overfits(const TrainSession& session, const TrainResult& result) {
   return fmt::format(
       "the network learned the training rows by heart ({:.2f} % of them right, {:.2f} % of the validation rows): more "
       "rows, fewer columns (--drop) or {} help",
-      100 * learnt, 100 * best.validation_accuracy,
-      LeavesTrainingOpen(session) ? "--weight-decay" : "--effort normal");
+      100 * learnt, 100 * best.validation_accuracy, LeavesTrainingOpen(session) ? "--weight-decay" : "--effort normal");
 }
 
 // Judged by rows that did not train, where there are any.
