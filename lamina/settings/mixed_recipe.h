@@ -1,6 +1,7 @@
 // Recipe mixed: the network of recipe tabular, and a kernel machine whose answers count as much.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -15,5 +16,11 @@ inline constexpr int64_t kMostRowsOfMixed = 10'000;
 
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }
+
+/// The network's epochs by its training rows, all of which are done (docs/decisions/0097).
+inline int64_t EpochsBesideKernels(int64_t rows) {
+  constexpr int64_t kRowsOfAllEpochs = 72'000;
+  return std::clamp<int64_t>(kRowsOfAllEpochs / std::max<int64_t>(1, rows), 24, 48);
+}
 
 }  // namespace lamina

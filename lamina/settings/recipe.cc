@@ -22,7 +22,8 @@ namespace {
 bool IsAdam(const TrainSettings& s) { return s.optimizer == "adam" || s.optimizer == "adamw"; }
 bool HasItsRates(const TrainSettings& s) { return IsAdam(s) && s.parametrization == "ntk"; }
 bool RatesInWaves(const TrainSettings& s) { return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4); }
-bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s); }  // 20 epochs are 20 epochs
+// 20 epochs are 20 epochs, and beside a kernel machine they are few.
+bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s) && !HasKernelsBeside(s); }
 bool LearnsLabels(const TrainSettings& s) { return s.soft_target.empty(); }
 bool KeepsByWaves(const TrainSettings& s) {
   return s.patience.value_or(0) == 0 && RatesInWaves(s);
@@ -74,7 +75,6 @@ constexpr RecipeRow kRows[] = {
     {"weight-decay", "", "0", "0"},
     {"schedule", "constant", "coslog4", "coslog4"},
     {"patience", "", "0", "0"},
-    {"epochs", "", "48", "48", &HasKernelsBeside},  // docs/decisions/0091
     {"patience-waves", "0", "1", "1", &EndsByWaves},
     {"monitor", "loss", "accuracy", "loss"},
     {"keep", "auto", "last_best", "last_best"},

@@ -8,6 +8,7 @@
 #include "lamina/base/names.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/settings/meanings.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/setting_names.h"
 #include "lamina/train/lbfgs.h"
@@ -38,7 +39,7 @@ TrainOptions TrainOptionsFrom(const ResolvedSettings& resolved, Loss loss, const
   const TrainSettings& given = resolved.given();
   const AutoTraining by_rows = resolved.is_tabular() ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
   TrainOptions options;
-  options.epochs = settings.epochs.value_or(by_rows.epochs);
+  options.epochs = settings.epochs.value_or(HasKernelsBeside(given) ? EpochsBesideKernels(rows.train) : by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);
   options.shards = settings.shard_data && settings.shards == 0 ? kShardsOfRanks : settings.shards;
   options.sharded_rows = settings.shard_data ? rows.train : 0;

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "lamina/run/run_plan.h"
@@ -73,9 +74,9 @@ TEST(Recipe, WavesEndTrainingOnlyWhereNobodySaysHowLong) {
 TEST(Recipe, BesideAKernelMachineEpochsAreFewAndNoWaveEndsThem) {
   TrainSettings mixed;
   mixed.recipe = kMixedRecipe;
-  for (const int64_t rows : {100, 8000}) {
+  for (const auto& [rows, epochs] : {std::pair<int64_t, int64_t>{100, 48}, {1500, 48}, {2000, 36}, {8000, 24}}) {
     const TrainOptions options = TrainOptionsFrom(Resolve(mixed, true), Loss::kMse, {rows, 20, true, 5});
-    EXPECT_EQ(options.epochs, 48);
+    EXPECT_EQ(options.epochs, epochs);
     EXPECT_EQ(options.patience_waves, 0);
     EXPECT_EQ(options.keep, Keep::kBestWave);
     EXPECT_EQ(options.rule.weight_decay, 0);
