@@ -5,15 +5,16 @@
 # The sources of NAME in SUITE, with Debian's patches, in FOLDER/NAME, once; apt checks who signed them. A mirror may
 # lack the newest version, so then an older one is taken.
 fetch_source() { # folder name suite
-  local folder="$1" name="$2" lists mirror suite version options
+  local folder="$1" name="$2" suite="$3" lists targets keys version options
   [[ ! -e "$folder/$name/debian/changelog" ]] || return 0
-  lists="$folder/$3"
+  lists="$folder/$suite"
   rm -rf "${folder:?}/$name"
   mkdir -p "$lists/lists/partial"
-  mirror="$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 'Component: main' | grep -v security | head -n 1)"
-  for suite in "$3" "$3-updates"; do
-    printf 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' "${mirror#* }" "$suite"
-  done >"$lists/sources.list"
+  keys="/usr/share/keyrings/$(sed -n 's/^ID=//p' /etc/os-release)-archive-keyring.gpg"
+  targets="$(apt-get indextargets --format "deb-src [signed-by=$keys] \$(REPO_URI) \$(RELEASE) main" 'Created-By: Packages' 'Component: main' | sort -u)"
+  if ! grep -E " $suite(-[a-z]+)? main$" <<<"$targets" >"$lists/sources.list"; then # a release that this system is not of
+    sed -nE "/-security main$/!{s/ [^ ]+ main$/ $suite main/p;q}" <<<"$targets" >"$lists/sources.list"
+  fi
   options=(-qq -o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$lists/lists"
     -o APT::Sandbox::User=root)
   apt-get "${options[@]}" update 2>/dev/null || true # a list that a mirror lacks
@@ -22,7 +23,7 @@ fetch_source() { # folder name suite
     (cd "$lists/unpacked" && apt-get "${options[@]}" source "$name=$version" >/dev/null 2>&1) && break
     warn "$name $version cannot be had from this mirror"
   done
-  compgen -G "$lists/unpacked/*/" >/dev/null || die "Debian's sources of $name ($3) cannot be had. Unpack them into $folder/$name, with their folder debian"
+  compgen -G "$lists/unpacked/*/" >/dev/null || die "Debian's sources of $name ($suite) cannot be had. Unpack them into $folder/$name, with their folder debian"
   mv "$lists"/unpacked/*/ "$folder/$name"
   rm -rf "$lists/unpacked"
 }
