@@ -6,6 +6,7 @@ if(NOT LAMINA_PREDICT)
 endif()
 set(predict_sources
     lamina.cc platform/encoding.cc platform/file.cc platform/memory.cc platform/process.cc
+    platform/$<IF:$<PLATFORM_ID:Darwin>,macos,linux>/process.cc
     base/buffer.cc base/convert.cc base/dtype.cc base/error.cc base/file.cc base/list_text.cc base/mapped_file.cc base/names.cc
     base/one_thread.cc base/own_checksum.cc base/abandon.cc base/own_pages.cc base/part_file.cc base/stop.cc base/text.cc base/version.cc
     neuron/activation.cc neuron/formula_parameters.cc neuron/loss.cc neuron/problem.cc neuron/weight_storage.cc
