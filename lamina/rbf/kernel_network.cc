@@ -30,7 +30,7 @@
 namespace lamina {
 namespace {
 
-constexpr double kOperations = 3e10;  // of machines that are tried with all rows, where one takes less
+constexpr double kOperations = 8e9;  // of machines that are tried with all rows, where one takes less
 constexpr int64_t kMostMachines = 12;
 constexpr int64_t kMachinesOfARound = 6;  // with fewer, the column weights stay
 constexpr int64_t kMachinesOfASearch = 100;

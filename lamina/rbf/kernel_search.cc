@@ -21,7 +21,7 @@ namespace lamina {
 namespace {
 
 constexpr double kWorseRound = 1.1;    // errors so much above the best end the rounds
-constexpr double kFarFromBest = 1.15;  // times the best error, from this round on: the kind is given up
+constexpr double kFarFromBest = 1.05;  // times the best error, from this round on: the kind is given up
 constexpr int kFirstGivenUp = 1;
 class KernelSearch {
  public:

@@ -12,6 +12,7 @@
 #include "lamina/rbf/kernel_network.h"
 #include "lamina/run/train_data.h"
 #include "lamina/run/tune_for_int8.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 
 namespace lamina {
@@ -24,6 +25,9 @@ constexpr double kBalancedMargin = 0.05;  // of the mean recall of the classes a
 constexpr int64_t kFewTestRows = 30;
 constexpr double kLearntByHeart = 0.98;  // of the training rows
 constexpr double kOverfittingGap = 0.2;
+
+// Whether settings of the training are the user's: a remedy must not name one that the effort decides.
+bool LeavesTrainingOpen(const TrainSession& session) { return EffortFrom(session.settings()) == Effort::kNormal; }
 
 std::string StillFalling(const TrainSession& session, const TrainResult& result) {
   const History& history = result.history;
@@ -38,9 +42,9 @@ std::string StillFalling(const TrainSession& session, const TrainResult& result)
     return "";
   }
   return fmt::format(
-      "the validation loss was still falling at the end ({:.4g} in epoch {}, {:.4g} in epoch {}): train longer, for "
-      "example with --epochs {}",
-      before.validation_loss, before.epoch, best.validation_loss, best.epoch, 2 * count);
+      "the validation loss was still falling at the end ({:.4g} in epoch {}, {:.4g} in epoch {}): train longer, {}",
+      before.validation_loss, before.epoch, best.validation_loss, best.epoch,
+      LeavesTrainingOpen(session) ? fmt::format("for example with --epochs {}", 2 * count) : "with --effort normal");
 }
 
 // Rows that were learnt by heart say nothing about others.
@@ -95,8 +99,8 @@ std::string Overfits(const TrainSession& session, const TrainResult& result) {
   }
   return fmt::format(
       "the network learned the training rows by heart ({:.2f} % of them right, {:.2f} % of the validation rows): more "
-      "rows, fewer columns (--drop) or --weight-decay help",
-      100 * learnt, 100 * best.validation_accuracy);
+      "rows, fewer columns (--drop) or {} help",
+      100 * learnt, 100 * best.validation_accuracy, LeavesTrainingOpen(session) ? "--weight-decay" : "--effort normal");
 }
 
 // Judged by rows that did not train, where there are any.
@@ -126,7 +130,9 @@ std::string NeverLeftChance(const TrainSession& session, const TrainResult& resu
   const bool steps = MethodFrom(session.settings()) == Method::kBackpropagation;
   return fmt::format("the accuracy never left that of always answering '{}' ({:.2f} %): try {}other inputs",
                      classes[name], 100 * share,
-                     steps ? "another --learning-rate (a tenth, ten times), more neurons or " : "");
+                     !steps                        ? ""
+                     : LeavesTrainingOpen(session) ? "another --learning-rate (a tenth, ten times), more neurons or "
+                                                   : "--effort normal or ");
 }
 
 std::string SomeNeverPredicted(const TrainSession& session, const TrainResult& result) {

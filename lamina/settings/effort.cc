@@ -66,6 +66,9 @@ void ValidateEffort(const TrainSettings& settings) {
   const Effort effort = EffortFrom(settings);
   ParseTimeLimit_seconds(settings.time_limit);
   const TrainSettings defaults;
+  TrainSettings decided;
+  decided.effort = settings.effort;
+  decided = WithQuick(decided);
   for (const std::string_view name : kOfBest) {
     const std::string text = SettingText(settings, name);
     if (effort != Effort::kBest && text != SettingText(defaults, name)) {
@@ -85,7 +88,7 @@ void ValidateEffort(const TrainSettings& settings) {
   }
   for (const Setting<TrainSettings>& row : SettingRows<TrainSettings>()) {
     const std::string text = SettingText(settings, row.name);
-    if (IsDecided(row, effort) && text != SettingText(defaults, row.name)) {
+    if (IsDecided(row, effort) && text != SettingText(defaults, row.name) && text != SettingText(decided, row.name)) {
       RefuseSetting(row.name, fmt::format("--{} is decided by --effort {}", row.name, settings.effort), text,
                     fmt::format("Leave --{} or --effort out.", row.name));
     }
@@ -97,7 +100,6 @@ TrainSettings WithQuick(const TrainSettings& settings) {
     return settings;
   }
   TrainSettings quick = settings;
-  quick.effort = NameOf(Effort::kNormal, kEfforts);
   quick.method = kBackpropagation;
   quick.recipe = kPlainRecipe;
   return quick;

@@ -29,11 +29,11 @@ Effort EffortFrom(const TrainSettings& settings);
 /// Seconds of "90", "90s", "10m" or "1.5h"; none for an empty text. Throws Error(kInvalidArgument).
 std::optional<double> ParseTimeLimit_seconds(std::string_view text);
 
-/// Throws Error(kInvalidArgument), by its name, for a setting that the effort decides itself, and for --time-limit
+/// Throws Error(kInvalidArgument), by its name, for a setting that the effort decides otherwise, and for --time-limit
 /// beside another effort than best.
 void ValidateEffort(const TrainSettings& settings);
 
-/// What quick means by other settings, and normal effort; other efforts as they are.
+/// With what quick means by other settings; other efforts as they are.
 TrainSettings WithQuick(const TrainSettings& settings);
 
 /// Whether a run of the settings is several: the folds of --folds or the portfolio of --effort best.

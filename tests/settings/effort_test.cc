@@ -61,7 +61,7 @@ TEST(Effort, QuickIsOneNetworkOfRecipePlain) {
   const TrainSettings quick = WithQuick(WithEffort("quick"));
   EXPECT_EQ(quick.method, "backpropagation");
   EXPECT_EQ(quick.recipe, "plain");
-  EXPECT_EQ(quick.effort, "normal");
+  EXPECT_EQ(quick.effort, "quick");  // remarks must know who decided
   ValidateSettings(quick);
   EXPECT_EQ(WithQuick(WithEffort("normal")).method, "auto");
 }
