@@ -25,7 +25,8 @@ file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/src/*.cc)
 add_library(lamina_windows_module MODULE EXCLUDE_FROM_ALL ${sources} ${LAMINA_WINDOWS_NANOBIND}/src/nb_combined.cpp)
 add_dependencies(lamina_windows_module lamina_windows_python)
 set_target_properties(lamina_windows_module PROPERTIES OUTPUT_NAME _core PREFIX "" SUFFIX .pyd CXX_VISIBILITY_PRESET hidden)
-target_compile_definitions(lamina_windows_module PRIVATE Py_LIMITED_API=0x030C0000 NB_BUILD)
+target_compile_definitions(lamina_windows_module PRIVATE Py_LIMITED_API=0x030C0000)
+set_source_files_properties(${LAMINA_WINDOWS_NANOBIND}/src/nb_combined.cpp PROPERTIES COMPILE_DEFINITIONS NB_BUILD)
 target_compile_options(lamina_windows_module PRIVATE -O2 -fno-strict-aliasing)  # as nanobind asks
 target_include_directories(lamina_windows_module PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(lamina_windows_module SYSTEM PRIVATE
