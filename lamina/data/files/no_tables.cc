@@ -66,6 +66,10 @@ bool IsDump(std::string_view text) {
                      [&](std::string_view word) { return BeginsWith(statement, word); });
 }
 
+std::string ByPandas(std::string_view call) {
+  return "In Python: pandas." + std::string(call) + ".to_csv(\"table.csv\", index=False) makes a table of it.";
+}
+
 [[noreturn]] void Refuse(const std::string& path, std::string what, std::string remedy) {
   throw Error(ErrorCode::kUnsupported, "is " + std::move(what) + ", not a table",
               {.file = path, .remedy = std::move(remedy)});
@@ -81,10 +85,39 @@ void RefuseMarkup(std::string_view text, const std::string& path) {
     Refuse(path, "a web page (HTML)", kSpreadsheet);
   }
   if (BeginsWith(text, "<stata_dta>")) {
-    Refuse(path, "a Stata file", "In Python: lamina.train(pandas.read_stata(FILE), TARGET).");
+    Refuse(path, "a Stata file", ByPandas("read_stata(FILE)"));
   }
   if (BeginsWith(text, "<?xml") || BeginsWith(text, "<!doctype")) {
     Refuse(path, text.find("Workbook") != std::string_view::npos ? "a workbook as XML" : "XML", kSpreadsheet);
+  }
+}
+
+// Stata's up to version 12: 110 to 115, the order of bytes, 1, 0.
+bool IsOldStata(std::string_view start) {
+  return start.size() > 3 && start[0] >= 110 && start[0] <= 115 && (start[1] == 1 || start[1] == 2) && start[2] == 1 &&
+         start[3] == 0;
+}
+
+// Protocols 2 to 5 of Python's pickle.
+bool IsPickle(std::string_view start) {
+  return start.size() > 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5;
+}
+
+void RefuseTablesOfPandas(std::string_view start, const std::string& path) {
+  if (start.starts_with("PAR1\x15")) {
+    Refuse(path, "a Parquet file", ByPandas("read_parquet(FILE)"));
+  }
+  if (start.starts_with(std::string_view("ARROW1\0", 7))) {
+    Refuse(path, "an Arrow file (Feather)", ByPandas("read_feather(FILE)"));
+  }
+  if (start.starts_with("\x89HDF")) {
+    Refuse(path, "an HDF5 file", ByPandas("read_hdf(FILE)"));
+  }
+  if (IsOldStata(start)) {
+    Refuse(path, "a Stata file", ByPandas("read_stata(FILE)"));
+  }
+  if (IsPickle(start)) {
+    Refuse(path, "pickled by Python", ByPandas("read_pickle(FILE)"));
   }
 }
 
@@ -93,14 +126,14 @@ void RefuseMarkup(std::string_view text, const std::string& path) {
 void RefuseWhatIsNoTable(std::string_view start, const std::string& path) {
   const std::string_view text = BehindComments(start.substr(start.starts_with("\xEF\xBB\xBF") ? 3 : 0), {});
   RefuseMarkup(text, path);
+  RefuseTablesOfPandas(start, path);
   if (start.starts_with("%PDF-")) {
     Refuse(path, "a PDF document", "Ask for the data behind it, or copy its table into a spreadsheet program.");
   }
   if (IsJson(text)) {
     const bool lines = IsJsonLines(text);
     Refuse(path, lines ? "JSON, an object a line" : "JSON",
-           std::string("In Python: pandas.read_json(FILE") + (lines ? ", lines=True" : "") +
-               ").to_csv(\"table.csv\", index=False) makes a table of it.");
+           ByPandas(lines ? "read_json(FILE, lines=True)" : "read_json(FILE)"));
   }
   if (BeginsWith(BehindComments(text, {"%"}), "@relation")) {
     Refuse(path, "an ARFF file", "Save it as CSV in Weka. In Python: scipy.io.arff.loadarff(FILE) reads it.");

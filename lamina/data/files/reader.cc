@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "lamina/base/error.h"
@@ -18,6 +19,7 @@
 #include "lamina/data/files/no_tables.h"
 #include "lamina/data/files/npy.h"
 #include "lamina/data/files/workbook.h"
+#include "lamina/data/files/zip_table.h"
 
 namespace lamina {
 namespace {
@@ -29,7 +31,7 @@ constexpr std::array<FormatRow, 5> kFormats{{
     {"npy", LooksLikeNpy, ReadNpy, /*has_sheets=*/false, ".npy"},
     {"xlsx", LooksLikeXlsx, ReadWorkbook, /*has_sheets=*/true, ".xlsx .xlsm"},
     {"ods", LooksLikeOds, ReadWorkbook, /*has_sheets=*/true, ".ods"},
-    {"csv", LooksLikeCsv, ReadCsv, /*has_sheets=*/false, ".csv .tsv .txt .data"},  // last: any text
+    {"csv", LooksLikeCsv, ReadCsv, /*has_sheets=*/false, ".csv .tsv .txt .data .zip"},  // last: any text
 }};
 
 constexpr DataSetRow kImages{"mnist", ReadIdxFolder, IdxFolderFiles};  // also what a plain folder is read as
@@ -47,15 +49,13 @@ std::string_view NameOfKnownBinary(std::string_view start) {
     std::string_view bytes;
     std::string_view name;
   };
-  static constexpr std::array<Magic, 7> kMagics{{{"BZh", "bzip2 data"},
+  static constexpr std::array<Magic, 5> kMagics{{{"BZh", "bzip2 data"},
                                                  {"\xFD"
                                                   "7zXZ",
                                                   "xz data"},
                                                  {"\x28\xB5\x2F\xFD", "Zstandard data"},
                                                  {"\x89PNG", "a PNG picture"},
-                                                 {"\xFF\xD8\xFF", "a JPEG picture"},
-                                                 {"PAR1", "a Parquet file"},
-                                                 {"\x89HDF", "an HDF5 file"}}};
+                                                 {"\xFF\xD8\xFF", "a JPEG picture"}}};
   for (const Magic& magic : kMagics) {
     if (start.starts_with(magic.bytes)) {
       return magic.name;
@@ -103,6 +103,9 @@ Table ReadTable(const std::string& path, const ReadOptions& options) {
     }
   }
   std::string content = ReadFile(path);
+  if (std::optional<std::string> file = OnlyFileInZip(content, path)) {
+    content = std::move(*file);
+  }
   const bool compressed = IsGzip(content);
   const std::string start = compressed ? GunzipStart(content, kStart_bytes, path) : content.substr(0, kStart_bytes);
   if (start.empty()) {

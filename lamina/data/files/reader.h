@@ -10,9 +10,9 @@
 
 namespace lamina {
 
-/// Reads `path`: a file of any format in FormatTable(), gzip-compressed or not; a folder of
-/// {train,t10k}-images-idx3-ubyte[.gz] and labels; or NAME:FOLDER, a data set of DataSetTable(). A folder's labels
-/// become the last column, "label", of text categories "0".."9". Throws Error(kNotFound | kIo | kBadData).
+/// Reads `path`: a file of any format in FormatTable(), a folder of {train,t10k}-images-idx3-ubyte[.gz] and labels, or
+/// NAME:FOLDER, a data set of DataSetTable(). A file may be gzip-compressed, or alone in a zip archive. A folder's
+/// labels become the last column, "label", of text categories "0".."9". Throws Error(kNotFound | kIo | kBadData).
 ReadResult ReadData(const std::string& path, const ReadOptions& options = {});
 
 /// The file that describes a folder of encoded data (run/encoded_data.h), which is no table.

@@ -40,14 +40,19 @@ TEST(NoTablesTest, WhatPeopleTakeForTablesIsNamed) {
   ExpectNoTable("t.data", std::string("SQLite format 3\0\x10", 17), "SQLite", "SELECT");
   ExpectNoTable("t.data", "$FL2@(#) SPSS DATA FILE\n", "an SPSS file", "read_spss");
   ExpectNoTable("t.data", "<stata_dta><header>\n", "a Stata file", "read_stata");
+  ExpectNoTable("t.dta", std::string("\x72\x02\x01\0\x02", 5), "a Stata file", "read_stata");
+  ExpectNoTable("t.parquet", "PAR1\x15\x04\x15\x10", "a Parquet file", "read_parquet");
+  ExpectNoTable("t.feather", std::string("ARROW1\0\0\xFF", 9), "an Arrow file", "read_feather");
+  ExpectNoTable("t.h5", "\x89HDF\r\n\x1A\n", "an HDF5 file", "read_hdf");
+  ExpectNoTable("t.pkl", "\x80\x04\x95\x01", "pickled by Python", "read_pickle");
   ExpectNoTable("t.RData", Gzip("RDX3\nX\n"), "data of R", "write.csv");
 }
 
 TEST(NoTablesTest, TablesThatLookALittleLikeThemAreRead) {
-  for (const char* text :
-       {"{a},b\n1,2\n3,4\n", "[mm];b\n1;2\n3;4\n", "Begin;End\n1;2\n3;4\n", "set number;price\n1;2\n3;4\n",
-        "copy;of\n1;2\n3;4\n", "X\n1\n2\n", "<5,>5\n1,2\n3,4\n", "% a,b\n1,2\n3,4\n", "--;b\n1;2\n3;4\n",
-        "\"[1, 2]\",b\n\"[3, 4]\",2\n\"[5]\",3\n", "insert,into\n1,2\n3,4\n"}) {
+  for (const char* text : {"{a},b\n1,2\n3,4\n", "[mm];b\n1;2\n3;4\n", "Begin;End\n1;2\n3;4\n",
+                           "set number;price\n1;2\n3;4\n", "copy;of\n1;2\n3;4\n", "X\n1\n2\n", "<5,>5\n1,2\n3,4\n",
+                           "% a,b\n1,2\n3,4\n", "--;b\n1;2\n3;4\n", "\"[1, 2]\",b\n\"[3, 4]\",2\n\"[5]\",3\n",
+                           "insert,into\n1,2\n3,4\n", "PAR1,b\n1,2\n3,4\n", "ARROW1,b\n1,2\n3,4\n"}) {
     EXPECT_GE(ReadNamed("t.csv", text).rows, 2) << text;
   }
 }

@@ -31,6 +31,7 @@ class LaminaModel(AbstractModel):
         settings = self._get_model_params()
         X = self.preprocess(X, y=y, is_train=True)
         validation = None if X_val is None else _with_target(self.preprocess(X_val), y_val)
+        settings.setdefault("split", [1, 0, 0] if validation is not None else [0.85, 0.15, 0])  # no rows to test with
 
         def is_late(_):
             return time_limit is not None and time.monotonic() - begun > 0.9 * time_limit

@@ -13,8 +13,8 @@ SEED = 1234
 def _draw(draw: random.Random) -> dict:
     kind = draw.choice(["rfm", "mixed", "tabular", "tabular", "plain"])
     if kind == "rfm":
-        power = draw.uniform(0.7, 1.6)
         norm = draw.choice(["l1", "l2"])
+        power = draw.uniform(0.7, 1.0 if norm == "l1" else 1.6)
         return {"method": "rfm", "neuron": f"{norm}-laplace(power={power:.2f})",
                 "feature_weights": draw.choice(["none", "diagonal"] if norm == "l1" else ["none", "diagonal", "full"])}
     width = draw.choice([64, 128, 256, 384])
