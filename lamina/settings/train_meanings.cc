@@ -84,8 +84,8 @@ TrainOptions TrainOptionsFrom(const ResolvedSettings& resolved, Loss loss, const
 
 Precision PrecisionFrom(const TrainSettings& settings) {
   return WithSetting("precision", [&] {
-    return IsAuto(settings.precision) ? Precision::kExact
-                                      : ParseName(settings.precision, kPrecisions, "--precision: unknown choice");
+    return settings.precision == kAutoText ? Precision::kExact
+                                           : ParseName(settings.precision, kPrecisions, "--precision: unknown choice");
   });
 }
 
