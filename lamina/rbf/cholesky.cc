@@ -11,12 +11,12 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kBlockPanels = 4;
+constexpr int64_t kBlockPanels = 8;
 constexpr int64_t kGroupUnits = 16;  // that read the block's rows from the second cache, one after the other
 
 // Columns taken off at a time: those of a panel and of 32 columns of the block stay in the second cache.
 template <class T>
-constexpr int64_t kDepth = 1024 / static_cast<int64_t>(sizeof(T));
+constexpr int64_t kDepth = 512 / static_cast<int64_t>(sizeof(T));
 
 template <class T>
 AlignedBuffer Elements(int64_t count) {
