@@ -1,4 +1,5 @@
 // Slopes that a forward pass keeps for the input gradient of the layer above, beside those found from z afterwards.
+// How exact they are: activation_bounds_test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,14 +49,14 @@ void CheckSlopes(const Backend& backend, const Activation& activation, const Siz
   const Matrix weights = RandomMatrix<T>(size.outputs, size.inputs, 0, random);
   const Matrix bias = RandomMatrix<T>(1, size.outputs, 0, random);
   const auto results = [&] { return Matrix(size.batch, size.outputs, dtype); };
-  const Matrix a = results(), z = results(), a_beside = results(), slopes = results();
+  Matrix a = results(), z = results(), a_beside = results(), slopes = results();
   layer->Forward({x.view(), weights.view(), bias.data(), a.view(), z.view()});
   keeps->ForwardKeeping({x.view(), weights.view(), bias.data(), a_beside.view()}, slopes.view());
 
   InputGradientArgs back;
   const Matrix delta = RandomMatrix<T>(size.batch, above.outputs, 0, random);
   const Matrix weights_above = RandomMatrix<T>(above.outputs, above.inputs, 0, random);
-  const Matrix plain = results(), times_slopes = results();
+  Matrix plain = results(), times_slopes = results(), by_z = results();
   back.delta = delta.view();
   back.weights = weights_above.view();
   back.x = a.view();
@@ -63,19 +64,21 @@ void CheckSlopes(const Backend& backend, const Activation& activation, const Siz
   next->InputGradient(back);
   back.out = times_slopes.view();
   times->InputGradientTimes(back, slopes.view());
+  back.previous = &activation;
+  back.previous_z = z.view();
+  back.out = by_z.view();
+  next->InputGradient(back);
 
   const T eps = std::numeric_limits<T>::epsilon();
   for (int64_t i = 0; i < size.batch; ++i) {
     for (int64_t j = 0; j < size.outputs; ++j) {
-      const double at = static_cast<double>(z.Row<T>(i)[j]);
-      double value = 0;
-      double slope = 1;
-      activation.Value(&at, &value, 1);
-      activation.MultiplySlope(&at, &value, &slope, 1);
-      const double scale = std::abs(value) + std::abs(at * slope) + std::numeric_limits<T>::min();
-      EXPECT_NEAR(static_cast<double>(a_beside.Row<T>(i)[j]), value, 4 * eps * scale) << i << " " << j;
-      EXPECT_NEAR(static_cast<double>(slopes.Row<T>(i)[j]), slope, 6 * eps) << i << " " << j;
-      EXPECT_EQ(times_slopes.Row<T>(i)[j], plain.Row<T>(i)[j] * slopes.Row<T>(i)[j]) << i << " " << j;
+      const T value = a.Row<T>(i)[j];
+      const T slope = slopes.Row<T>(i)[j];
+      const T scale = std::abs(value) + std::abs(z.Row<T>(i)[j] * slope) + std::numeric_limits<T>::min();
+      EXPECT_NEAR(a_beside.Row<T>(i)[j], value, 8 * eps * scale) << i << " " << j;
+      EXPECT_NEAR(times_slopes.Row<T>(i)[j], by_z.Row<T>(i)[j], 12 * eps * std::abs(plain.Row<T>(i)[j]))
+          << i << " " << j;
+      EXPECT_EQ(times_slopes.Row<T>(i)[j], plain.Row<T>(i)[j] * slope) << i << " " << j;
     }
   }
 }
