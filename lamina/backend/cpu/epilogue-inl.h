@@ -54,8 +54,8 @@ HWY_INLINE void SoftmaxRow(const T* z, T* a, int64_t n) {
       n, a, [&](VecOf<T> e) HWY_ATTR { return hn::Div(e, sum); }, static_cast<const T*>(a));
 }
 
-// The same, to the bit, of up to a vector's lanes. The exponentials stay in a register: what was stored with a mask is
-// loaded again only when it has left the store buffer, and rows would wait for each other.
+// The same, to the bit, of fewer numbers than a vector's lanes. The exponentials stay in a register. What is stored
+// with a mask can be loaded again only when it has left the store buffer.
 template <class T>
 HWY_INLINE void SoftmaxOfVector(const T* z, T* a, int64_t n) {
   const Tag<T> d;
