@@ -135,6 +135,9 @@ class StageMaker {
   }
 
   void Add(std::unique_ptr<DenseStage> stage) {
+    if (request_.training && !stages_.of_layers.empty() && stages_.of_layers.back() == stages_.all.back().get()) {
+      stage->AskForSlopes(*stages_.of_layers.back());
+    }
     stages_.of_layers.push_back(stage.get());
     stages_.all.push_back(std::move(stage));
   }

@@ -36,11 +36,13 @@ struct StageMemory {
   const Buffer& ParametersFor(bool step) const { return step || folded == nullptr ? *parameters : *folded; }
 };
 
-/// How ∂E/∂output of a stage becomes its delta: times the slope of an activation. None: as it is.
+/// How ∂E/∂output of a stage becomes its delta: times the slope of an activation, or `slopes` where the stage above
+/// asked to have these kept. Neither: as it is.
 struct StageSlope {
   const Activation* activation = nullptr;
   ConstMatrixView z;  // only where activation->slope_needs_input()
   ConstMatrixView a;
+  ConstMatrixView slopes = {};
 };
 
 class Stage;

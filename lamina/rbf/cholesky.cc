@@ -1,5 +1,5 @@
-// Left-looking, in blocks of 128 columns. Targets and the unit matrix are rows below the matrix: what becomes of them
-// is L^-1 times the targets, and L^-1 turned.
+// Left-looking, in blocks of 128 or 256 columns. Targets and the unit matrix are rows below the matrix: what becomes of
+// them is L^-1 times the targets, and L^-1 turned.
 #include "lamina/rbf/cholesky.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 constexpr int64_t kBlockPanels = 4;
 constexpr int64_t kGroupUnits = 16;  // that read the block's rows from the second cache, one after the other
 
-// Columns taken off at a time: those of a panel and of 32 columns of the block stay in the second cache.
+// Columns taken off at a time: those of a panel and of 32 columns of the block stay in the first cache.
 template <class T>
-constexpr int64_t kDepth = 1024 / static_cast<int64_t>(sizeof(T));
+constexpr int64_t kDepth = 512 / static_cast<int64_t>(sizeof(T));
 
 template <class T>
 AlignedBuffer Elements(int64_t count) {
@@ -141,9 +141,11 @@ bool Cholesky<T>::FactoriseBlock(int64_t block, int64_t width, T least) {
 template <class T>
 bool Cholesky<T>::Factorise(T least) {
   Prepare();
-  for (int64_t block = 0; block < panels(); block += kBlockPanels) {
+  // Wider blocks read the columns before them less often, but a block's own factor is one thread's work.
+  const int64_t widest = threads_ == 1 ? 2 * kBlockPanels : kBlockPanels;
+  for (int64_t block = 0; block < panels(); block += widest) {
     StopPoint();
-    const int64_t width = std::min(kBlockPanels, panels() - block);
+    const int64_t width = std::min(widest, panels() - block);
     RunTeam(static_cast<int>(std::min<int64_t>(threads_, block > 0 ? width : 1)), [&](Team team) {
       for (int64_t q = team.thread; q < width; q += team.size) {
         const Unit unit{Panel(block + q), 0};

@@ -191,19 +191,24 @@ void SlopeSpan(const Activation& activation, const T* z, const T* a, const T* g,
   }
 }
 
-/// a[i] = value(z[i]), slopes[i] = its slope; `slopes` may be z.
+/// a[i] = value(z[i]), slopes[i] = its slope; either may be z.
 template <class T>
 using BothFn = void (*)(const Activation&, const T* z, T* a, T* slopes, int64_t n);
 
-// Whole vectors only.
 template <class F, class T>
 void BothSpan(const Activation& activation, const T* z, T* a, T* slopes, int64_t n) {
   const Tag<T> d;
   const F formula = FormulaOf<F>(activation);
-  for (int64_t i = 0; i < n; i += kLanes<T>) {
-    const ValueAndSlope<T> both = CurveBoth(formula, Pack<T>(hn::Load(d, z + i)));
-    hn::Store(both.a.v, d, a + i);
-    hn::Store(both.slope.v, d, slopes + i);
+  int64_t i = 0;
+  for (; i + kLanes<T> <= n; i += kLanes<T>) {
+    const ValueAndSlope<T> both = CurveBoth(formula, Pack<T>(hn::LoadU(d, z + i)));
+    hn::StoreU(both.a.v, d, a + i);
+    hn::StoreU(both.slope.v, d, slopes + i);
+  }
+  if (i < n) {
+    const ValueAndSlope<T> both = CurveBoth(formula, Pack<T>(LoadTail<T>(z + i, n - i)));
+    StoreTail<T>(both.a.v, a + i, n - i);
+    StoreTail<T>(both.slope.v, slopes + i, n - i);
   }
 }
 

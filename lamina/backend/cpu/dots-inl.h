@@ -155,11 +155,20 @@ HWY_INLINE DotFn<T> DotFor(int64_t outputs) {
   return kTable[static_cast<size_t>(outputs - 1)];
 }
 
-/// The synapse's finish, bias and elementwise activation over sums that stand in z (a where z is empty).
-template <class Synapse, class T>
+// Where sums stand until the activation. Only layers of training keep slopes.
+template <bool kKeepsSlopes, class T>
+HWY_INLINE const MatrixView& PlaceOfSums(const ForwardTask<T>& task) {
+  if (kKeepsSlopes && task.slopes != nullptr) {
+    return *task.slopes;
+  }
+  return task.args->z.empty() ? task.args->a : task.args->z;
+}
+
+/// The synapse's finish, bias and elementwise activation over sums that stand in PlaceOfSums().
+template <class Synapse, class T, bool kKeepsSlopes = false>
 void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
   const ForwardArgs& args = *task.args;
-  const MatrixView& to = args.z.empty() ? args.a : args.z;
+  const MatrixView& to = PlaceOfSums<kKeepsSlopes>(task);
   const int64_t count = o_end - o_begin;
   const ValueFn<T> value = ValueFor<T>(*task.activation);
   const auto* bias = static_cast<const T*>(args.bias);
@@ -173,6 +182,13 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
       Transform<T>(
           count, z, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); }, static_cast<const T*>(z),
           bias + o_begin);
+    }
+    if constexpr (kKeepsSlopes) {
+      if (task.slopes != nullptr) {
+        const BothFn<T> both = BothFor<T>(*task.activation);
+        both(*task.activation, z, args.a.Row<T>(s) + o_begin, z, count);
+        continue;
+      }
     }
     value(*task.activation, z, args.a.Row<T>(s) + o_begin, count);
   }
@@ -188,7 +204,7 @@ inline constexpr int64_t kSamplesBetween = 64;
 template <class Synapse, class T>
 void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64_t o_begin, int64_t o_end) {
   const ForwardArgs& args = *task.args;
-  const MatrixView& to = args.z.empty() ? args.a : args.z;
+  const MatrixView& to = PlaceOfSums<true>(task);
   const int64_t count = o_end - o_begin;
   const int64_t groups = CeilDivide(count, kDotOutputs);
   for (int64_t g = 0; g < groups; ++g) {
@@ -221,7 +237,7 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
       }
     }
   }
-  FinishDots<Synapse>(task, s_begin, s_end, o_begin, o_end);
+  FinishDots<Synapse, T, true>(task, s_begin, s_end, o_begin, o_end);
 }
 
 }  // namespace lamina::cpu::HWY_NAMESPACE

@@ -54,11 +54,29 @@ HWY_INLINE void SoftmaxRow(const T* z, T* a, int64_t n) {
       n, a, [&](VecOf<T> e) HWY_ATTR { return hn::Div(e, sum); }, static_cast<const T*>(a));
 }
 
-/// Row-wise part of softmax for rows [begin, end), in place in a or from z.
+// The same, to the bit, of fewer numbers than a vector's lanes. The exponentials stay in a register. What is stored
+// with a mask can be loaded again only when it has left the store buffer.
 template <class T>
+HWY_INLINE void SoftmaxOfVector(const T* z, T* a, int64_t n) {
+  const Tag<T> d;
+  const auto least = hn::Set(d, -std::numeric_limits<T>::infinity());
+  const auto some = hn::FirstN(d, static_cast<size_t>(n));
+  const auto v = hn::IfThenElse(some, LoadTail<T>(z, n), least);
+  const auto e = ExpVec<T>(hn::Sub(v, hn::MaxOfLanes(d, v)));
+  StoreTail<T>(hn::Div(e, hn::SumOfLanes(d, e)), a, n);
+}
+
+/// Row-wise part of softmax for rows [begin, end), in place in a or from z. kFew: quicker for few outputs.
+template <class T, bool kFew = false>
 void SoftmaxRows(const MatrixView& z, const MatrixView& a, int64_t begin, int64_t end) {
+  const MatrixView& from = z.empty() ? a : z;
+  if constexpr (kFew) {
+    for (; a.cols < kLanes<T> && begin < end; ++begin) {
+      SoftmaxOfVector<T>(from.Row<T>(begin), a.Row<T>(begin), a.cols);
+    }
+  }
   for (int64_t i = begin; i < end; ++i) {
-    SoftmaxRow<T>(z.empty() ? a.Row<T>(i) : z.Row<T>(i), a.Row<T>(i), a.cols);
+    SoftmaxRow<T>(from.Row<T>(i), a.Row<T>(i), a.cols);
   }
 }
 
@@ -167,6 +185,7 @@ struct ForwardFinish {
   const ForwardArgs* args;
   const Activation* activation;
   ValueFn<T> value;
+  const MatrixView* slopes = nullptr;  // where they are kept
 
   // Asks for the lines that a turned tile will be stored to, one per sample. Into the second level: with the usual
   // strides of some KiB all of them fall into one or two sets of the first.
@@ -186,7 +205,14 @@ struct ForwardFinish {
     if (!args->z.empty()) {
       Store(tile, at, args->z);
     }
-    value(*activation, tile, tile, at.rows * at.width);
+    if (slopes != nullptr) {
+      HWY_ALIGN T found[kRowTiles * kPickingRows * kTileColumns<T>];
+      const BothFn<T> both = BothFor<T>(*activation);
+      both(*activation, tile, tile, found, at.rows * at.width);
+      Store(found, at, *slopes);
+    } else {
+      value(*activation, tile, tile, at.rows * at.width);
+    }
     Store(tile, at, args->a);
   }
 
@@ -226,13 +252,20 @@ struct SlopeFinish {
   static constexpr int kRowTiles = 1;
 
   const InputGradientArgs* args;
-  SlopeFn<T> slope;  // null: none
+  SlopeFn<T> slope;                         // null: none
+  const ConstMatrixView* slopes = nullptr;  // those that were kept
 
   void Prefetch(const TilePlace&) const {}
   void operator()(T* tile, const TilePlace& at) const {
     for (int64_t i = 0; i < at.rows; ++i) {
       const T* g = tile + i * at.width;
       T* out = args->out.Row<T>(at.row + i) + at.column;
+      if (slopes != nullptr) {
+        Transform<T>(
+            at.columns, out, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Mul(a, b); }, g,
+            slopes->Row<T>(at.row + i) + at.column);
+        continue;
+      }
       if (slope == nullptr) {
         std::memcpy(out, g, static_cast<size_t>(at.columns) * sizeof(T));
         continue;

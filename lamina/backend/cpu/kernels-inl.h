@@ -43,13 +43,13 @@ void Forward(const ForwardTask<T>& task, Team team) noexcept {
   ProductInput<T> samples_packed{weights, x, args.x.cols, task.scratch, task.budget};
   samples_packed.skips_zeros = Sum::kSkipsZeros && SkipsZeros(samples_packed);
   if (!samples_packed.skips_zeros && PacksWeights<Sum>(weights_packed, team)) {
-    Product<Sum>(weights_packed, ForwardFinish<Synapse, T, false>{&args, task.activation, value}, team);
+    Product<Sum>(weights_packed, ForwardFinish<Synapse, T, false>{&args, task.activation, value, task.slopes}, team);
   } else {
-    Product<Sum>(samples_packed, ForwardFinish<Synapse, T>{&args, task.activation, value}, team);
+    Product<Sum>(samples_packed, ForwardFinish<Synapse, T>{&args, task.activation, value, task.slopes}, team);
   }
   if (task.activation->is_softmax()) {
     team.Barrier();
-    SoftmaxRows<T>(args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
+    SoftmaxRows<T, true>(args.z, args.a, team.Begin(args.a.rows), team.End(args.a.rows));
   }
 }
 
@@ -65,7 +65,7 @@ void ForwardDots(const ForwardTask<T>& task, Team team) noexcept {
   }
   if (task.activation->is_softmax()) {
     team.Barrier();
-    SoftmaxRows<T>(args.z, args.a, team.Begin(batch), team.End(batch));
+    SoftmaxRows<T, true>(args.z, args.a, team.Begin(batch), team.End(batch));
   }
 }
 
@@ -98,7 +98,7 @@ void InputGradient(const InputGradientTask<T>& task, Team team) noexcept {
                               task.budget,
                               static_cast<const T*>(args.x.data),
                               args.x.stride};
-  const SlopeFinish<T> finish{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous)};
+  const SlopeFinish<T> finish{&args, args.previous == nullptr ? nullptr : SlopeFor<T>(args.previous), task.slopes};
   Product<SlopeSum<typename Synapse::Term>>(input, finish, team);
 }
 

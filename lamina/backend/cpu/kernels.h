@@ -53,6 +53,7 @@ struct ForwardTask {
   Scratch<T> scratch;
   CacheBudget budget;
   const EncodedOperands<T>* encoded = nullptr;  // null: x and weights are of T themselves
+  const MatrixView* slopes = nullptr;           // where they are kept (keeps_slopes.h)
 };
 
 template <class T>
@@ -60,6 +61,7 @@ struct InputGradientTask {
   const InputGradientArgs* args;
   Scratch<T> scratch;
   CacheBudget budget;
+  const ConstMatrixView* slopes = nullptr;  // those that were kept, instead of an activation
 };
 
 template <class T>

@@ -232,43 +232,66 @@ inline void SlopeWeights(const double* distances, int64_t n, const KernelShape& 
       distances);
 }
 
-// Takes up to kMost outputs at once, column by column.
-template <int kP, int64_t kOutputs>
-HWY_INLINE void AddSquaredSlopes(const double* row, const ColumnRows& x, const double* HWY_RESTRICT w,
-                                 const double* alpha, double* out) {
+// Columns [begin, begin + kColumns), for as many outputs: so many sums that none waits for its last addition.
+template <int kP, int64_t kOutputs, int64_t kColumns>
+HWY_INLINE void AddSquaredSlopes(const double* row, const ColumnRows& x, int64_t begin, const double* HWY_RESTRICT w,
+                                 const double* HWY_RESTRICT alpha, double* out) {
   const Tag<double> d;
-  for (int64_t j = 0; j < x.width; ++j) {
-    const Doubles own = hn::Set(d, row[j]);
-    const double* HWY_RESTRICT column = x.columns + j * x.stride;
-    Doubles sums[kOutputs];
-    for (Doubles& sum : sums) {
+  const double* HWY_RESTRICT columns = x.columns + begin * x.stride;
+  Doubles own[kColumns];
+  Doubles sums[kColumns][kOutputs];
+  for (int64_t j = 0; j < kColumns; ++j) {
+    own[j] = hn::Set(d, row[begin + j]);
+    for (Doubles& sum : sums[j]) {
       sum = hn::Zero(d);
     }
-    for (int64_t i = 0; i < x.rows; i += kWide) {  // w is zero behind the rows
-      const Doubles difference = hn::Sub(own, hn::LoadU(d, column + i));
-      const Doubles weight = hn::LoadU(d, w + i);
+  }
+  for (int64_t i = 0; i < x.rows; i += kWide) {  // w is zero behind the rows
+    const Doubles weight = hn::LoadU(d, w + i);
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const Doubles difference = hn::Sub(own[j], hn::LoadU(d, columns + j * x.stride + i));
       const Doubles term = hn::Mul(weight, kP == 1 ? SignVec<double>(difference) : difference);
       for (int64_t c = 0; c < kOutputs; ++c) {
-        sums[c] = hn::MulAdd(term, hn::LoadU(d, alpha + c * x.stride + i), sums[c]);
+        sums[j][c] = hn::MulAdd(term, hn::LoadU(d, alpha + c * x.stride + i), sums[j][c]);
       }
     }
-    for (const Doubles& sum : sums) {
+  }
+  for (int64_t j = 0; j < kColumns; ++j) {
+    for (const Doubles& sum : sums[j]) {
       const double slope = hn::GetLane(hn::SumOfLanes(d, sum));
-      out[j] += slope * slope;
+      out[begin + j] += slope * slope;
     }
   }
 }
 
+template <int kP, int64_t kOutputs>
+HWY_INLINE void AddSlopesOfAll(const double* row, const ColumnRows& x, const double* w, const double* alpha,
+                               double* out) {
+  constexpr int64_t kColumns = kWide >= 8 || kOutputs < 4 ? 4 : 2;  // of 16 registers 8 are sums
+  int64_t j = 0;
+  for (; j + kColumns <= x.width; j += kColumns) {
+    AddSquaredSlopes<kP, kOutputs, kColumns>(row, x, j, w, alpha, out);
+  }
+  for (; j < x.width; ++j) {
+    AddSquaredSlopes<kP, kOutputs, 1>(row, x, j, w, alpha, out);
+  }
+}
+
+// Takes up to four outputs at once.
 template <int kP>
 HWY_INLINE void SquaredSlopesOf(const double* row, const ColumnRows& x, const double* w, const double* alpha,
                                 int64_t outputs, double* out) {
   std::fill_n(out, x.width, 0.0);
   int64_t c = 0;
   for (; c + 4 <= outputs; c += 4) {
-    AddSquaredSlopes<kP, 4>(row, x, w, alpha + c * x.stride, out);
+    AddSlopesOfAll<kP, 4>(row, x, w, alpha + c * x.stride, out);
   }
-  for (; c < outputs; ++c) {
-    AddSquaredSlopes<kP, 1>(row, x, w, alpha + c * x.stride, out);
+  if (c + 2 <= outputs) {
+    AddSlopesOfAll<kP, 2>(row, x, w, alpha + c * x.stride, out);
+    c += 2;
+  }
+  if (c < outputs) {
+    AddSlopesOfAll<kP, 1>(row, x, w, alpha + c * x.stride, out);
   }
 }
 

@@ -70,16 +70,46 @@ TileLayer<T>::TileLayer(const LayerPlanRequest& request, const PassPlans& plans)
       scratch_(ScratchOf<T>(request, plans, kernels_)) {}
 
 template <class T>
+void TileLayer<T>::Run(const ForwardTask<T>& task) noexcept {
+  const int64_t batch = task.args->x.rows;
+  const auto kernel = UsesDots(batch) ? passes_.forward_dots : passes_.forward;
+  RunTeam(ThreadsFor(Pass::kForward, batch), [&](Team team) { kernel(task, team); });
+}
+
+template <class T>
+void TileLayer<T>::Run(const InputGradientTask<T>& task) noexcept {
+  RunTeam(ThreadsFor(Pass::kInputGradient, task.args->delta.rows),
+          [&](Team team) { passes_.input_gradient(task, team); });
+}
+
+template <class T>
 void TileLayer<T>::Forward(const ForwardArgs& args) noexcept {
-  const ForwardTask<T> task = TaskOf(args);
-  const auto kernel = UsesDots(args.x.rows) ? passes_.forward_dots : passes_.forward;
-  RunTeam(ThreadsFor(Pass::kForward, args.x.rows), [&](Team team) { kernel(task, team); });
+  Run(TaskOf(args));
 }
 
 template <class T>
 void TileLayer<T>::InputGradient(const InputGradientArgs& args) noexcept {
-  const InputGradientTask<T> task = TaskOf(args);
-  RunTeam(ThreadsFor(Pass::kInputGradient, args.delta.rows), [&](Team team) { passes_.input_gradient(task, team); });
+  Run(TaskOf(args));
+}
+
+template <class T>
+bool TileLayer<T>::FindsSlopes() const {
+  const Activation& activation = request_.layer.activation;
+  return activation.slope_needs_input() && activation.kind() != Activation::kCustom;
+}
+
+template <class T>
+void TileLayer<T>::ForwardKeeping(const ForwardArgs& args, const MatrixView& slopes) noexcept {
+  ForwardTask<T> task = TaskOf(args);
+  task.slopes = &slopes;
+  Run(task);
+}
+
+template <class T>
+void TileLayer<T>::InputGradientTimes(const InputGradientArgs& args, const ConstMatrixView& slopes) noexcept {
+  InputGradientTask<T> task = TaskOf(args);
+  task.slopes = &slopes;
+  Run(task);
 }
 
 template <class T>

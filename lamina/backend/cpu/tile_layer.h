@@ -7,12 +7,13 @@
 #include "lamina/backend/cpu/kernels.h"
 #include "lamina/backend/cpu/pass_plan.h"
 #include "lamina/backend/cpu/scratch.h"
+#include "lamina/backend/keeps_slopes.h"
 
 namespace lamina::cpu {
 
 /// T: float or double, the elements and the lanes.
 template <class T>
-class TileLayer final : public PreparedLayer {
+class TileLayer final : public PreparedLayer, public KeepsSlopes {
  public:
   TileLayer(const LayerPlanRequest& request, const PassPlans& plans);
 
@@ -21,6 +22,9 @@ class TileLayer final : public PreparedLayer {
   void WeightGradient(const WeightGradientArgs& args) noexcept override;
   // The last bits of distances differ with the neurons beside (found by tests).
   bool NeuronsApart() const override { return !IsDistance(request_.layer.synapse); }
+  bool FindsSlopes() const override;
+  void ForwardKeeping(const ForwardArgs& args, const MatrixView& slopes) noexcept override;
+  void InputGradientTimes(const InputGradientArgs& args, const ConstMatrixView& slopes) noexcept override;
   std::string Describe() const override;
 
   // For layers that compute some passes in another way, and the rest by this one.
@@ -36,6 +40,9 @@ class TileLayer final : public PreparedLayer {
   WeightGradientTask<T> TaskOf(const WeightGradientArgs& args) const;
 
  private:
+  void Run(const ForwardTask<T>& task) noexcept;
+  void Run(const InputGradientTask<T>& task) noexcept;
+
   LayerPlanRequest request_;
   PassPlans plans_;
   const KernelTable<T>& kernels_;

@@ -23,6 +23,13 @@ ConstMatrixView DenseStage::WeightsFor(bool step, int64_t block) const {
                           spec.outputs, spec.inputs);
 }
 
+void DenseStage::AskForSlopes(DenseStage& below) {
+  KeepsSlopes* const finds = below.SlopesOf();
+  if (SlopesOf() != nullptr && finds != nullptr && finds->FindsSlopes()) {
+    below.slopes_of_ = finds;
+  }
+}
+
 ConstMatrixView DenseStage::Forward(ConstMatrixView x, const int64_t* step) noexcept {
   const LayerSpec& spec = layer_.spec;
   const int64_t rows = x.rows / layer_.blocks;
@@ -35,15 +42,24 @@ ConstMatrixView DenseStage::Forward(ConstMatrixView x, const int64_t* step) noex
                     ? memory_.At(memory_.ParametersFor(step != nullptr), layer_.offsets.bias + block * spec.outputs)
                     : nullptr;
     args.a = memory_.View(a_, rows, spec.outputs, first);
-    args.z = memory_.View(z_, rows, spec.outputs, first);
+    const MatrixView kept = memory_.View(z_, rows, spec.outputs, first);
     args.distance = memory_.View(distance_, rows, spec.outputs, first);
-    prepared_->Forward(args);
+    if (step == nullptr) {  // nobody asks for slopes
+      prepared_->Forward(args);
+    } else if (slopes_of_ != nullptr) {
+      slopes_of_->ForwardKeeping(args, kept);
+    } else {
+      args.z = kept;
+      prepared_->Forward(args);
+    }
   }
   return Output(x.rows);
 }
 
 StageSlope DenseStage::Slope(int64_t rows) const {
-  return {&layer_.spec.activation, memory_.View(z_, rows, layer_.spec.outputs), Output(rows)};
+  const MatrixView kept = memory_.View(z_, rows, layer_.spec.outputs);
+  return slopes_of_ != nullptr ? StageSlope{nullptr, {}, Output(rows), kept}
+                               : StageSlope{&layer_.spec.activation, kept, Output(rows)};
 }
 
 void DenseStage::Backward(const StageBackwardArgs& args) noexcept {
@@ -71,7 +87,11 @@ void DenseStage::BackwardBlock(const StageBackwardArgs& args, int64_t block, Pre
     input.previous_z = slope.z.empty() ? slope.z : slope.z.Rows(first, rows);
     input.out = args.below->Delta(args.x.rows).Rows(first, rows);
     input.distance = distance;
-    prepared.InputGradient(input);
+    if (slope.slopes.empty()) {
+      prepared.InputGradient(input);
+    } else {
+      SlopesOf()->InputGradientTimes(input, slope.slopes.Rows(first, rows));
+    }
   }
   if (layer_.frozen || args.deltas_only) {
     return;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "lamina/backend/keeps_slopes.h"
 #include "lamina/nn/stages/front_scale.h"
 
 namespace lamina {
@@ -28,6 +29,9 @@ class DenseStage : public Stage {
     front_scale_.emplace(memory_, block, layer_.spec, layer_.offsets.weights);
   }
 
+  /// In training: `below`, whose outputs this stage reads where they are, keeps slopes instead of z if both can.
+  void AskForSlopes(DenseStage& below);
+
   ConstMatrixView Forward(ConstMatrixView x, const int64_t* step) noexcept override;
   ConstMatrixView Output(int64_t rows) const override { return memory_.View(a_, rows, layer_.spec.outputs); }
   StageSlope Slope(int64_t rows) const override;
@@ -49,6 +53,8 @@ class DenseStage : public Stage {
                          const ParameterArrays& bias) noexcept;
 
  protected:
+  /// What keeps slopes, or multiplies by those of the stage below; null: nothing.
+  virtual KeepsSlopes* SlopesOf() { return dynamic_cast<KeepsSlopes*>(prepared_.get()); }
   /// What products of one block are computed with.
   ConstMatrixView WeightsFor(bool step, int64_t block) const;
   /// The gradients of one block, and the delta of the stage below, by `prepared`.
@@ -61,9 +67,10 @@ class DenseStage : public Stage {
   DenseLayer layer_;
   std::unique_ptr<PreparedLayer> prepared_;
   std::unique_ptr<Buffer> a_;         // rows × outputs
-  std::unique_ptr<Buffer> z_;         // same, training only: where the slope reads it
+  std::unique_ptr<Buffer> z_;         // same, training only: where the slope reads it, or the slopes
   std::unique_ptr<Buffer> distance_;  // same, only where SynapseNeedsDistance
   std::unique_ptr<Buffer> delta_;     // same, training only
+  KeepsSlopes* slopes_of_ = nullptr;  // prepared_, where the stage above asked for slopes
   std::optional<FrontScale> front_scale_;
 };
 

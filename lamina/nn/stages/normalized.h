@@ -26,6 +26,9 @@ class NormalizedStage final : public DenseStage {
   bool Folds() const override { return true; }
   std::string Describe() const override { return product_->Describe() + ", normalized by the batch"; }
 
+ protected:
+  KeepsSlopes* SlopesOf() override { return nullptr; }
+
  private:
   NormalizationArrays Arrays() const;
 
