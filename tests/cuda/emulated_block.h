@@ -191,7 +191,7 @@ class Block {
     }
     return found->second;
   }
-  // Of an arrival of the current thread's warp: whether all its threads published as often as it arrived.
+  // The current thread's warp arrives: whether all its threads published as often as it did.
   bool ArrivesPublished() {
     const int warp = static_cast<int>(current_->position.thread.x) / kWarpSize;
     const int times = ++warps_[static_cast<size_t>(warp)].at_barriers;

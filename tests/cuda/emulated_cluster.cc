@@ -1,5 +1,5 @@
 // What kernels for compute capability 9.0 ask of the GPU: barriers of shared memory, clusters of blocks, copies by the
-// hardware, registers that groups of warps give each other.
+// hardware. Groups of warps give each other registers.
 #include "lamina/backend/cuda/tensor_map.h"
 #include "tests/cuda/emulated_block.h"
 

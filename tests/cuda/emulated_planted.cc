@@ -37,7 +37,7 @@ void Count(unsigned* counter, bool fence_before) {
   }
 }
 
-// Of 504 registers for three groups of warps, the last two take more than the first one leaves.
+// Three groups of warps have 504 registers; the last two take more than the first one leaves.
 void Take(int given) {
   if (static_cast<int>(threadIdx.x) < given) {
     GiveRegisters<120>();

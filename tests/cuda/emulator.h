@@ -78,14 +78,14 @@ void CommitProducts();
 /// All but those of the last `pending` commits.
 void WaitForProducts(int pending);
 
-/// Barriers in shared memory (mbarrier), as backend/cuda/barriers.cuh tells of them. Fails where one was not begun, or is
-/// of a block that has ended.
+/// Barriers in shared memory (mbarrier), as backend/cuda/barriers.cuh tells of them. Fails where one was not begun, or
+/// where its block has ended.
 void InitBarrier(void* barrier, int arrivals);
 void Arrive(void* barrier, unsigned rank);
 void ArriveExpecting(void* barrier, int size_bytes);
 void WaitForPhase(void* barrier, unsigned parity);
-/// What launches do without from now on, for tests that no kernel can: waits at the first half of a block's barriers
-/// (what is there) or at the others (what is done with), PublishToProducts(), a wait for the cluster.
+/// What launches do without from now on; tests show that no kernel can. Full waits are those at the first half of a
+/// block's barriers (what is there), empty ones those at the others (what is done with).
 enum class Without { kNothing, kFullWaits, kEmptyWaits, kPublish, kFirstMeeting, kLastMeeting };
 void DoWithout(Without what);
 Without LeftOut();

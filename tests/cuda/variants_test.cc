@@ -19,7 +19,7 @@ using conformance::CudaUnderTest;
 using conformance::Guarded;
 using conformance::Shape;
 
-struct Operands {
+struct VariantOperands {
   DType dtype;
   Precision precision;
   Synapse synapse;
@@ -28,14 +28,14 @@ struct Operands {
     return {{shape.inputs, shape.outputs, synapse, "tanh", true}, Pass::kForward, shape.batch, dtype, precision};
   }
 };
-constexpr Operands kOperands[] = {{DType::kF32, Precision::kExact, Synapse::kL1},
+constexpr VariantOperands kVariantOperands[] = {{DType::kF32, Precision::kExact, Synapse::kL1},
                                   {DType::kF32, Precision::kFast, Synapse::kDot},
                                   {DType::kF32, Precision::kBFloat16, Synapse::kDot},
                                   {DType::kBF16, Precision::kExact, Synapse::kDot},
                                   {DType::kF16, Precision::kExact, Synapse::kDot}};
 
 // `apart`: elements between rows, so that 0 lets rows of some widths stand where vectors may.
-std::vector<float> Answers(std::string_view kernel, const Operands& operands, const Shape& shape, int64_t apart = 0) {
+std::vector<float> Answers(std::string_view kernel, const VariantOperands& operands, const Shape& shape, int64_t apart = 0) {
   const Chosen cuda({std::string(CudaUnderTest()), std::string(kernel)});
   const Problem problem = operands.Of(shape);
   const auto layer = cuda->Prepare({problem.layer, operands.dtype, shape.batch, /*training=*/false, operands.precision});
@@ -57,7 +57,7 @@ std::vector<float> Answers(std::string_view kernel, const Operands& operands, co
 }
 
 // Whether `tune` would race the variant: on this device, of these operands.
-bool Has(std::string_view kernel, const Operands& operands, const Shape& shape) {
+bool HasVariant(std::string_view kernel, const VariantOperands& operands, const Shape& shape) {
   const Chosen cuda({std::string(CudaUnderTest())});
   for (const Plan& plan : cuda.Candidates(operands.Of(shape))) {
     if (plan.kernel == kernel) {
@@ -71,10 +71,10 @@ TEST(CudaVariants, HaveTheBitsOfTheirBase) {
   int variants = 0;
   for (const ProductKernelRow& row : kProductKernels) {
     const std::string_view base = RowOf(row.base).name;
-    for (const Operands& operands : kOperands) {
+    for (const VariantOperands& operands : kVariantOperands) {
       // Less than a slab, some slabs in every place of the stages, and ragged tiles.
       for (const Shape& shape : {Shape{3, 5, 7}, {130, 140, 64}, {70, 260, 100}, {33, 9, 333}}) {
-        if (base == row.name || !Has(row.name, operands, shape)) {
+        if (base == row.name || !HasVariant(row.name, operands, shape)) {
           continue;
         }
         ++variants;
@@ -95,11 +95,11 @@ TEST(CudaVariants, HaveTheBitsOfTheirBase) {
 TEST(CudaVariants, HaveItOverManyTilesOfABlock) {
   int variants = 0;
   for (const ProductKernelRow& row : kProductKernels) {
-    for (const Operands& operands : kOperands) {
+    for (const VariantOperands& operands : kVariantOperands) {
       const Shape shape{300, 520, 72};
       const Shape deep{60, 30, 1200};
       const bool queue = row.variant == ProductVariant::kQueue || row.variant == ProductVariant::kQueuePair;
-      if (!queue || !Has(row.name, operands, shape)) {
+      if (!queue || !HasVariant(row.name, operands, shape)) {
         continue;
       }
       ++variants;
@@ -120,9 +120,9 @@ TEST(CudaVariantsDeathTest, CannotDoWithoutAWait) {
   const Shape shape{300, 70, 1200};
   int seen = 0;
   for (const ProductKernelRow& row : kProductKernels) {
-    for (const Operands& operands : {kOperands[1], kOperands[3]}) {
+    for (const VariantOperands& operands : {kVariantOperands[1], kVariantOperands[3]}) {
       const bool pair = row.variant == ProductVariant::kQueuePair;
-      if ((!pair && row.variant != ProductVariant::kQueue) || !Has(row.name, operands, shape)) {
+      if ((!pair && row.variant != ProductVariant::kQueue) || !HasVariant(row.name, operands, shape)) {
         continue;
       }
       for (const std::string& wait : cuda_emulated::WaitsToLeaveOut()) {

@@ -1,5 +1,5 @@
-// Barriers in shared memory at which other threads arrive than wait (mbarrier), clusters of blocks that see each
-// other's shared memory, and copies of parts of a matrix by the hardware (TMA): compute capability 9.0 only.
+// Barriers in shared memory at which other threads arrive than wait (mbarrier). Clusters of blocks, which see each
+// other's shared memory. Copies of parts of a matrix by the hardware (TMA). All are of compute capability 9.0.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ __device__ inline void ArriveExpecting(SharedBarrier* barrier, int size_bytes) {
 #endif
 }
 
-/// Waits until the phase of this parity has ended: 0 of the first, 1 of the second one, and so on. Of a new barrier the
-/// one before the first, of parity 1, has ended.
+/// Waits until the phase of this parity has ended: 0 of the first, 1 of the second one, and so on. A new barrier has
+/// ended the one before its first, of parity 1.
 __device__ inline void WaitForPhase(SharedBarrier* barrier, unsigned parity) {
 #if defined(LAMINA_CUDA_EMULATED)
   emulator::WaitForPhase(barrier, parity);

@@ -88,7 +88,7 @@ void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>
 template <class E>
 void LaunchWgmmaThree(Device& device, const char* name, const ProductLaunch<E, float>& launch,
                       const ForwardEpilogue<float, float>& epilogue);
-/// Its variants with a group of warps that fetches, forward. Of halves: MayQueue().
+/// Its variants with a group of warps that fetches, forward; halves have to stand as MayQueue() says.
 template <class E>
 void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, float>& launch,
                       const ForwardEpilogue<float, float>& epilogue);

@@ -13,8 +13,8 @@ struct alignas(128) TensorMap {
   std::byte bytes[128];
 };
 
-/// A matrix of halves whose rows start at multiples of 16 bytes, and the part of it that one copy brings: rows of
-/// kPartRow_bytes, swapped as Swizzled<128> does.
+/// A matrix of halves whose rows start at multiples of 16 bytes. One copy brings a part of it: rows of kPartRow_bytes,
+/// swapped as Swizzled<128> does.
 struct PartsOf2D {
   const void* data = nullptr;
   bool is_bfloat = false;
@@ -24,7 +24,7 @@ struct PartsOf2D {
 };
 inline constexpr int kPartRow_bytes = 128;
 
-/// Of one matrix for one launch. A driver without such maps is kept as the device's error (Device::KeepError).
+/// Makes it for one launch. A driver without such maps is kept as the device's error (Device::KeepError).
 TensorMap MapOf(Device& device, const PartsOf2D& parts) noexcept;
 
 #if defined(LAMINA_CUDA_EMULATED)

@@ -1,14 +1,17 @@
-// The dot products of a layer by three groups of four warps: one fetches slabs, two multiply what it has fetched
-// (wgmma_tile.cuh has groups that do both). A block computes tile after tile, so slabs of the next tile come while
-// results of the last one leave. Barriers of shared memory tell which slabs are there and which are done with: after
-// CUTLASS, "Efficient GEMM in CUDA", "Warp Specialization".
+// The dot products of a layer by three groups of four warps: one fetches slabs, two multiply them. The groups of
+// wgmma_tile.cuh do both. A block computes tile after tile, so slabs of the next tile come while results of the last one
+// leave. Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in
+// CUDA", "Warp Specialization".
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "lamina/backend/cuda/barriers.cuh"
+#include "lamina/backend/cuda/blocks.cuh"
+#include "lamina/backend/cuda/tensor.cuh"
 #include "lamina/backend/cuda/wgmma_tile.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -115,7 +118,7 @@ class WgmmaQueue {
     int64_t row, col, first_k;
     int depth, part;
   };
-  // Of the slabs of a block, one after the other.
+  // Where the next slab is, and how often all stages were used.
   struct Turn {
     int stage = 0;
     unsigned parity = 0;
@@ -344,6 +347,51 @@ __global__ void __launch_bounds__(kQueueThreads, 1)
     WgmmaQueueKernel(const ProductArgs<E, float> args, const __grid_constant__ Sources<E> sources,
                      const Epilogue epilogue) {
   Queue(args, sources, &SharedAs<E>()).Run(epilogue);
+}
+
+template <class Kind, class Shape, class E>
+void LaunchQueue(Device& device, const char* name, const ProductArgs<E, float>& args,
+                 const ForwardEpilogue<float, float>& epilogue) {
+  using Queue = WgmmaQueue<Kind, E, Shape>;
+  Sources<E> sources;
+  if constexpr (Queue::kByHardware) {
+    const auto map_of = [&](const Operand<E>& operand, int64_t lines, int part_lines) {
+      return MapOf(device, {operand.data, std::is_same_v<E, BFloat16>, lines, args.depth, operand.stride, part_lines});
+    };
+    sources.a = map_of(args.a, args.rows, Shape::kRows);
+    sources.b = map_of(args.b, args.cols, Shape::kCols / static_cast<int>(Shape::kCluster));
+  }
+  const int64_t cluster = Shape::kCluster;
+  const int64_t tiles = CeilOf(CeilOf(args.rows, Shape::kRows), cluster) * CeilOf(args.cols, Shape::kCols) *
+                        PartsOf(args) * cluster;
+  const int64_t at_once = std::max<int64_t>(1, device.facts().multiprocessors / cluster) * cluster;
+  const Device::LaunchShape shape{.grid = dim3{static_cast<unsigned>(std::min(tiles, at_once)), 1, 1},
+                                  .threads = kQueueThreads,
+                                  .shared_bytes = Queue::kShared_bytes,
+                                  .together = false,
+                                  .cluster = Shape::kCluster};
+  device.LaunchAs(name, &WgmmaQueueKernel<Queue, E, ForwardEpilogue<float, float>>, shape, args, sources, epilogue);
+}
+
+template <class E>
+void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, float>& launch,
+                      const ForwardEpilogue<float, float>& epilogue) {
+  VisitKind<E>(launch.precision, [&]<class Kind>(Kind) {
+    const auto in_clusters = [&]<unsigned kCluster>(std::integral_constant<unsigned, kCluster>) {
+      if (BaseOf(launch.kernel) == ProductKernel::kWgmma) {
+        LaunchQueue<Kind, QueueShape<false, kCluster>>(device, name, launch.args, epilogue);
+      } else {
+        LaunchQueue<Kind, QueueShape<true, kCluster>>(device, name, launch.args, epilogue);
+      }
+    };
+    if constexpr (!std::is_same_v<E, float>) {
+      if (RowOf(launch.kernel).variant == ProductVariant::kQueuePair) {
+        in_clusters(std::integral_constant<unsigned, 2>{});
+        return;
+      }
+    }
+    in_clusters(std::integral_constant<unsigned, 1>{});
+  });
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE
