@@ -25,9 +25,9 @@ enum class ProductKernel : uint8_t {
   kLargeUnroll2,
   kWgmmaThree,  // three stages instead of two: one product more is under way; forward
   kWgmmaSmallThree,
-  kWgmmaQueue,         // 384 threads: a group of warps fetches, two multiply; forward
-  kWgmmaPingPong,      // the same, and the two take turns: one multiplies while the results of the other one leave
-  kWgmmaQueuePair,     // both in clusters of two blocks, which share the columns that they fetch: of halves, forward
+  kWgmmaQueue,      // 384 threads: a group of warps fetches, two multiply; forward
+  kWgmmaPingPong,   // the same, and the two take turns: one multiplies while the results of the other one leave
+  kWgmmaQueuePair,  // both in clusters of two blocks, which share the columns that they fetch: of halves, forward
   kWgmmaPingPongPair,
 };
 

@@ -1,16 +1,15 @@
 // What kernels for compute capability 9.0 ask of the GPU: barriers of shared memory, clusters of blocks, copies by the
 // hardware. Groups of warps give each other registers.
+#include "tests/cuda/emulated_block.h"  // first, as emulated_fiber.h says
+
 #include "lamina/backend/cuda/tensor_map.h"
-#include "tests/cuda/emulated_block.h"
 
 namespace lamina::emulator {
 namespace {
 
 Block& TheBlock() { return Block::Running(); }
 
-[[noreturn]] void FailHere(const std::string& what) {
-  Fail(std::string("kernel ") + TheBlock().name() + ": " + what);
-}
+[[noreturn]] void FailHere(const std::string& what) { Fail(std::string("kernel ") + TheBlock().name() + ": " + what); }
 
 Block& BlockOf(unsigned rank) {
   const std::vector<Block*>& cluster = TheBlock().cluster();

@@ -119,8 +119,7 @@ bool Device::Takes(const char* name, const LaunchShape& shape) noexcept {
                           grid.y, shape.threads, shape.shared_bytes));
     return false;
   }
-  if (shape.cluster > 0 &&
-      (!hopper || shape.cluster > kMostOfCluster || grid.x % shape.cluster != 0 || grid.y != 1)) {
+  if (shape.cluster > 0 && (!hopper || shape.cluster > kMostOfCluster || grid.x % shape.cluster != 0 || grid.y != 1)) {
     KeepError(fmt::format("kernel {} failed: {} blocks in clusters of {}", name, grid.x, shape.cluster));
     return false;
   }

@@ -29,16 +29,18 @@ struct VariantOperands {
   }
 };
 constexpr VariantOperands kVariantOperands[] = {{DType::kF32, Precision::kExact, Synapse::kL1},
-                                  {DType::kF32, Precision::kFast, Synapse::kDot},
-                                  {DType::kF32, Precision::kBFloat16, Synapse::kDot},
-                                  {DType::kBF16, Precision::kExact, Synapse::kDot},
-                                  {DType::kF16, Precision::kExact, Synapse::kDot}};
+                                                {DType::kF32, Precision::kFast, Synapse::kDot},
+                                                {DType::kF32, Precision::kBFloat16, Synapse::kDot},
+                                                {DType::kBF16, Precision::kExact, Synapse::kDot},
+                                                {DType::kF16, Precision::kExact, Synapse::kDot}};
 
 // `apart`: elements between rows, so that 0 lets rows of some widths stand where vectors may.
-std::vector<float> Answers(std::string_view kernel, const VariantOperands& operands, const Shape& shape, int64_t apart = 0) {
+std::vector<float> Answers(std::string_view kernel, const VariantOperands& operands, const Shape& shape,
+                           int64_t apart = 0) {
   const Chosen cuda({std::string(CudaUnderTest()), std::string(kernel)});
   const Problem problem = operands.Of(shape);
-  const auto layer = cuda->Prepare({problem.layer, operands.dtype, shape.batch, /*training=*/false, operands.precision});
+  const auto layer =
+      cuda->Prepare({problem.layer, operands.dtype, shape.batch, /*training=*/false, operands.precision});
   EXPECT_NE(layer->Describe().find("kernel " + std::string(kernel) + " "), std::string::npos) << layer->Describe();
   Guarded<float> a(shape.batch, shape.outputs, 1);
   DispatchDType(operands.dtype, [&]<class E>(E) {

@@ -8,8 +8,13 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
+#if defined(LAMINA_CUDA_EMULATED)
+inline constexpr size_t kMapAlignment = 16;  // no more than compilers for hosts pass on
+#else
+inline constexpr size_t kMapAlignment = 128;
+#endif
 /// CUtensorMap, of which kernels only have the address.
-struct alignas(128) TensorMap {
+struct alignas(kMapAlignment) TensorMap {
   std::byte bytes[128];
 };
 

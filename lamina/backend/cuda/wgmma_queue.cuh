@@ -1,7 +1,7 @@
 // The dot products of a layer by three groups of four warps: one fetches slabs, two multiply them. The groups of
-// wgmma_tile.cuh do both. A block computes tile after tile, so slabs of the next tile come while results of the last one
-// leave. Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in
-// CUDA", "Warp Specialization".
+// wgmma_tile.cuh do both. A block computes tile after tile, and slabs of the next one come while results leave.
+// Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in CUDA",
+// "Warp Specialization".
 #pragma once
 
 #include <algorithm>
@@ -67,8 +67,8 @@ class WgmmaQueue {
   static constexpr int kMultiplying = kByHardware ? 232 : 192;
   // Warps that tell of a slab that it is there, or done with.
   static constexpr int kTellers = kByHardware ? 1 : kWarpGroup / kWarp;
-  static constexpr int kReaders = (Shape::kTakeTurns ? 1 : kMultiplyingGroups) * kWarpGroup / kWarp *
-                                  static_cast<int>(Shape::kCluster);
+  static constexpr int kReaders =
+      (Shape::kTakeTurns ? 1 : kMultiplyingGroups) * kWarpGroup / kWarp * static_cast<int>(Shape::kCluster);
 
   __device__ WgmmaQueue(const ProductArgs<E, float>& args, const Sources<E>& sources, E* shared)
       : args_(args), sources_(sources) {
@@ -78,8 +78,8 @@ class WgmmaQueue {
     empty_ = full_ + kStages;
     rank_ = Shape::kCluster > 1 ? ClusterRank() : 0;
     tile_cols_ = Parts(args.cols, Shape::kCols);
-    tiles_ = Parts(Parts(args.rows, Shape::kRows), Shape::kCluster) * tile_cols_ *
-             Parts(args.depth, args.depth_per_split);
+    tiles_ =
+        Parts(Parts(args.rows, Shape::kRows), Shape::kCluster) * tile_cols_ * Parts(args.depth, args.depth_per_split);
   }
 
   template <class Epilogue>
@@ -362,8 +362,8 @@ void LaunchQueue(Device& device, const char* name, const ProductArgs<E, float>& 
     sources.b = map_of(args.b, args.cols, Shape::kCols / static_cast<int>(Shape::kCluster));
   }
   const int64_t cluster = Shape::kCluster;
-  const int64_t tiles = CeilOf(CeilOf(args.rows, Shape::kRows), cluster) * CeilOf(args.cols, Shape::kCols) *
-                        PartsOf(args) * cluster;
+  const int64_t tiles =
+      CeilOf(CeilOf(args.rows, Shape::kRows), cluster) * CeilOf(args.cols, Shape::kCols) * PartsOf(args) * cluster;
   const int64_t at_once = std::max<int64_t>(1, device.facts().multiprocessors / cluster) * cluster;
   const Device::LaunchShape shape{.grid = dim3{static_cast<unsigned>(std::min(tiles, at_once)), 1, 1},
                                   .threads = kQueueThreads,

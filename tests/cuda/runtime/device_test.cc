@@ -110,8 +110,15 @@ TEST(CudaDevice, TellsTheDriverOfAMatrixAndKeepsWhatItRefuses) {
   const PartsOf2D parts{.data = &device, .is_bfloat = true, .rows = 300, .cols = 72, .stride = 80, .part_rows = 128};
   MapOf(device, parts);
   EXPECT_EQ(ErrorOf(device), "");
-  const std::vector<int64_t> wanted{2,  72, 300, 80 * 2, 64, 128, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-                                    CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};
+  const std::vector<int64_t> wanted{2,
+                                    72,
+                                    300,
+                                    80 * 2,
+                                    64,
+                                    128,
+                                    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                    CU_TENSOR_MAP_SWIZZLE_128B,
+                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};
   EXPECT_EQ(stand_in::LastMap(), wanted) << "the innermost size first";
   stand_in::TheMachine().map_result = CUDA_ERROR_INVALID_VALUE;
   MapOf(device, parts);

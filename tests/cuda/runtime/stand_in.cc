@@ -69,8 +69,15 @@ CUresult EncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank
                      const cuuint64_t* stride_bytes, const cuuint32_t* part, const cuuint32_t*, CUtensorMapInterleave,
                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
   std::memcpy(static_cast<void*>(map), &data, sizeof(data));
-  last_map = {rank,    static_cast<int64_t>(sizes[0]), static_cast<int64_t>(sizes[1]),
-              static_cast<int64_t>(stride_bytes[0]), part[0], part[1], type, swizzle, fill};
+  last_map = {rank,
+              static_cast<int64_t>(sizes[0]),
+              static_cast<int64_t>(sizes[1]),
+              static_cast<int64_t>(stride_bytes[0]),
+              part[0],
+              part[1],
+              type,
+              swizzle,
+              fill};
   return static_cast<CUresult>(TheMachine().map_result);
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> Mistakes();
 /// The GPU of the calling thread; as cudaGetDevice and cudaSetDevice.
 int CurrentGpu();
 void ChooseGpu(int number);
-/// What the driver was last told of a matrix to copy parts of. Sizes, bytes from row to row and the part are followed by
+/// What the driver was last told of a matrix to copy parts of. Sizes, bytes from row to row and the part come before
 /// type, swapping and what lies beyond.
 std::vector<int64_t> LastMap();
 /// Blocks of a cluster of the last launch that had such.
