@@ -254,20 +254,7 @@ class WgmmaQueue {
         WaitForPhase(full_ + turn.stage, turn.parity);
         const uint32_t rows = shared + static_cast<uint32_t>(turn.stage * kStage_bytes + first_row * kRow_bytes);
         const uint32_t cols = shared + static_cast<uint32_t>(turn.stage * kStage_bytes + kRowSize_bytes);
-#pragma unroll
-        for (int p = 0; p < Shape::kProductsDown; ++p) {
-          BeginProducts(sums[p]);
-        }
-#pragma unroll
-        for (int k = 0; k < kRow_bytes; k += kGroupDepth_bytes) {
-#pragma unroll
-          for (int p = 0; p < Shape::kProductsDown; ++p) {
-            MultiplyAddGroup<Kind, Shape::kCols>(
-                sums[p], Layout::Descriptor(rows + static_cast<uint32_t>(p * kGroupRows * kRow_bytes + k)),
-                Layout::Descriptor(cols + static_cast<uint32_t>(k)));
-          }
-        }
-        CommitProducts();
+        StartProducts(sums, rows, cols);
         WaitForProducts<1>(sums[0]);
         if (slab > 0) {
           Release(before);
@@ -284,6 +271,25 @@ class WgmmaQueue {
       }
       Store(sums, place, first_row, epilogue);
     });
+  }
+
+  // Those of the slab whose rows and columns begin at these addresses.
+  __device__ __forceinline__ void StartProducts(float (&sums)[Shape::kProductsDown][kSums], uint32_t rows,
+                                                uint32_t cols) const {
+#pragma unroll
+    for (int p = 0; p < Shape::kProductsDown; ++p) {
+      BeginProducts(sums[p]);
+    }
+#pragma unroll
+    for (int k = 0; k < kRow_bytes; k += kGroupDepth_bytes) {
+#pragma unroll
+      for (int p = 0; p < Shape::kProductsDown; ++p) {
+        MultiplyAddGroup<Kind, Shape::kCols>(
+            sums[p], Layout::Descriptor(rows + static_cast<uint32_t>(p * kGroupRows * kRow_bytes + k)),
+            Layout::Descriptor(cols + static_cast<uint32_t>(k)));
+      }
+    }
+    CommitProducts();
   }
 
   // The slab may be overwritten, in every block that has its columns.
