@@ -8,6 +8,3 @@ function(lamina_cuda_plugin name cuda folder)
   target_link_libraries(${name} PRIVATE ${cuda} lamina::lamina)
   target_link_options(${name} PRIVATE -Wl,-u,LaminaCudaFunctions -Wl,--gc-sections -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/${name}.map)
 endfunction()
-
-# Of sources in CUDA C++; clang (preset cuda12) needs none of them.
-set(lamina_nvcc_options "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--expt-relaxed-constexpr;-diag-suppress=186,554>")

@@ -37,6 +37,7 @@ class Block {
     cluster_ = {this};
     rank_ = 0;
     naps_ = false;
+    used_until_ = 0;
     threads_ = threads;
     alive_ = threads;
     round_ = 0;
@@ -62,6 +63,9 @@ class Block {
     Release(name_, alive_);
     DoLater();
     ++round_;
+    if (alive_ == 0 && !CameToCluster(used_until_)) {
+      Fail(std::string("kernel ") + name_ + ": a block that has ended while others may use its shared memory");
+    }
     if (alive_ == 0 && !later_.empty()) {
       Fail(std::string("kernel ") + name_ + ": a block that ends while its copies are under way");
     }
@@ -159,6 +163,8 @@ class Block {
     ++copies_;
   }
   int copies() const { return copies_; }
+  // Another block uses this one's shared memory, which has to be there up to this meeting of the cluster.
+  void UsedUntil(int meeting) { used_until_ = std::max(used_until_, meeting); }
   bool CameToCluster(int times) const {
     for (int i = 0; i < threads_; ++i) {
       if (fibers_[static_cast<size_t>(i)]->at_cluster < times) {
@@ -271,10 +277,13 @@ class Block {
     fiber.registers = 0;
   }
 
+  // A warp or a group of four falls behind, by chance.
   bool Naps(int thread) const {
-    constexpr int kNap_rounds = 32;
-    const int warps = std::max(1, threads_ / kWarpSize);
-    return naps_ && round_ / kNap_rounds % (2 * warps) == thread / kWarpSize;
+    constexpr int kNap_rounds = 40;
+    const auto warp = static_cast<uint32_t>(thread / kWarpSize);
+    const auto warps = static_cast<uint32_t>(std::max(1, threads_ / kWarpSize));
+    const uint32_t random = static_cast<uint32_t>(round_ / kNap_rounds + 1) * 2654435761U >> 16;
+    return naps_ && (random % 2 == 0 ? random / 2 % warps == warp : random / 2 % (warps / 4 + 1) == warp / 4);
   }
 
   void DoLater() {
@@ -324,6 +333,7 @@ class Block {
   std::vector<Block*> cluster_;
   unsigned rank_ = 0;
   bool naps_ = false;
+  int used_until_ = 0;
   jmp_buf scheduler_;
 #if defined(__SANITIZE_ADDRESS__)
   ucontext_t scheduler_context_;

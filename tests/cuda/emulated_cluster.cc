@@ -62,6 +62,9 @@ void Arrive(void* barrier, unsigned rank) {
   PhaseBarrier& there = block.BarrierAt(offset);
   there.published += TheBlock().ArrivesPublished() ? 1 : 0;
   --there.pending;
+  if (&block != &TheBlock()) {
+    block.UsedUntil(TheBlock().current().at_cluster + 1);
+  }
   block.Look(there);
 }
 
@@ -74,8 +77,11 @@ void ArriveExpecting(void* barrier, int size_bytes) {
 
 void WaitForPhase(void* barrier, unsigned parity) {
   const PhaseBarrier& own = TheBlock().BarrierAt(TheBlock().OffsetOf(barrier));
-  const bool full = own.number < std::ssize(TheBlock().barriers()) / 2;
-  if (left_out == (full ? Without::kFullWaits : Without::kEmptyWaits)) {
+  const int stages = static_cast<int>(TheBlock().barriers().size()) / 2 - 1;
+  const Without kind = own.number < stages       ? Without::kFullWaits
+                       : own.number < stages + 2 ? Without::kTurns
+                                                 : Without::kEmptyWaits;
+  if (left_out == kind) {
     return;
   }
   while (own.ended % 2 == parity) {
@@ -86,8 +92,12 @@ void WaitForPhase(void* barrier, unsigned parity) {
 unsigned ClusterRank() { return TheBlock().rank(); }
 
 void WaitForCluster() {
-  const int own = ++TheBlock().current().at_cluster;
-  if (left_out == (own == 1 ? Without::kFirstMeeting : Without::kLastMeeting)) {
+  const int own = TheBlock().current().at_cluster + 1;
+  if (own > 1 && left_out == Without::kLastMeeting) {
+    return;
+  }
+  TheBlock().current().at_cluster = own;
+  if (own == 1 && left_out == Without::kFirstMeeting) {
     return;
   }
   const auto all_came = [&] {
@@ -119,6 +129,9 @@ void CopyPart(void* to, const Part& part, void* barrier, unsigned ranks) {
     Block& block = BlockOf(rank);
     const auto bring = [=, &block] { Bring(part, offset, block); };
     block.BarrierAt(barrier_at);
+    if (&block != &own) {
+      block.UsedUntil(own.current().at_cluster + 1);
+    }
     if (at_once) {
       bring();
     }

@@ -148,17 +148,26 @@ void Count(const dim3& grid, const dim3& block) {
 namespace {
 
 // Blocks that run at once, prepared, until all are done.
-void RunTogether(const char* name, std::vector<std::unique_ptr<Block>>& blocks, unsigned count) {
+void RunTogether(const char* name, std::vector<std::unique_ptr<Block>>& blocks, unsigned count, bool restless) {
   constexpr int kMostIdleRounds = 10'000;
-  constexpr unsigned kNap_rounds = 256;  // longer than most steps of a kernel take
+  constexpr unsigned kNap_rounds = 256;      // longer than most steps of a kernel take
+  constexpr unsigned kShortNap_rounds = 64;  // of blocks of a cluster, which cannot do much alone
+  uint32_t random = 1;
+  unsigned napping = 0;
   std::vector<char> runs(count, 1);
   int idle = 0;
   for (int round = 0; std::count(runs.begin(), runs.end(), 1) > 0; ++round) {
     const int64_t before = Block::progress;
+    // One after the other falls behind for a while: who relies on a block that it did not wait for reads too early.
+    if (!restless) {
+      napping = static_cast<unsigned>(round) / kNap_rounds % (2 * count);
+    } else if (static_cast<unsigned>(round) % kShortNap_rounds == 0) {
+      random = random * 1664525U + 1013904223U;
+      napping = (random >> 16) % (2 * count);
+    }
     for (unsigned i = 0; i < count; ++i) {
       const unsigned x = round % 2 == 0 ? i : count - 1 - i;
-      // One after the other falls behind for a while: who relies on a block that it did not wait for reads too early.
-      if (static_cast<unsigned>(round) / kNap_rounds % (2 * count) != x) {
+      if (napping != x) {
         runs[x] = runs[x] != 0 && blocks[x]->Round() ? 1 : 0;
       }
     }
@@ -177,7 +186,7 @@ void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_byte
   for (unsigned x = 0; x < grid.x; ++x) {
     blocks[x]->Prepare(name, {{}, {x, 0, 0}, block, grid}, shared_bytes, body);
   }
-  RunTogether(name, blocks, grid.x);
+  RunTogether(name, blocks, grid.x, /*restless=*/false);
 }
 
 void LaunchClusters(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, unsigned cluster,
@@ -193,7 +202,7 @@ void LaunchClusters(const char* name, dim3 grid, dim3 block, int64_t shared_byte
       blocks[rank]->Prepare(name, {{}, {first + rank, 0, 0}, block, grid}, shared_bytes, body);
       blocks[rank]->Join(all, rank);
     }
-    RunTogether(name, blocks, cluster);
+    RunTogether(name, blocks, cluster, /*restless=*/true);
   }
 }
 

@@ -84,9 +84,9 @@ void InitBarrier(void* barrier, int arrivals);
 void Arrive(void* barrier, unsigned rank);
 void ArriveExpecting(void* barrier, int size_bytes);
 void WaitForPhase(void* barrier, unsigned parity);
-/// What launches do without from now on; tests show that no kernel can. Full waits are those at the first half of a
-/// block's barriers (what is there), empty ones those at the others (what is done with).
-enum class Without { kNothing, kFullWaits, kEmptyWaits, kPublish, kFirstMeeting, kLastMeeting };
+/// What launches do without from now on; tests show that no kernel can. The first of a block's barriers tell what is
+/// there (full), as many last ones what is done with (empty). Two between them tell whose turn it is.
+enum class Without { kNothing, kFullWaits, kEmptyWaits, kTurns, kPublish, kFirstMeeting, kLastMeeting };
 void DoWithout(Without what);
 Without LeftOut();
 unsigned ClusterRank();

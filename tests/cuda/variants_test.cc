@@ -119,17 +119,18 @@ TEST(CudaVariantsDeathTest, CannotDoWithoutAWait) {
     GTEST_SKIP() << "a GPU need not show it";
   }
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const Shape shape{300, 70, 1200};
+  const Shape shapes[] = {{300, 70, 1200}, {300, 70, 64}, {40, 520, 448}};
   int seen = 0;
   for (const ProductKernelRow& row : kProductKernels) {
     for (const VariantOperands& operands : {kVariantOperands[1], kVariantOperands[3]}) {
       const bool pair = row.variant == ProductVariant::kQueuePair;
-      if ((!pair && row.variant != ProductVariant::kQueue) || !HasVariant(row.name, operands, shape)) {
+      if ((!pair && row.variant != ProductVariant::kQueue) || !HasVariant(row.name, operands, shapes[0])) {
         continue;
       }
       for (const std::string& wait : cuda_emulated::WaitsToLeaveOut()) {
         const bool has_wait = wait.find("cluster") != std::string::npos ? pair
                               : wait == "publish"                       ? operands.dtype == DType::kF32
+                              : wait == "turns"                         ? row.base == ProductKernel::kWgmmaSmall
                                                                         : true;
         if (!has_wait) {
           continue;
@@ -137,20 +138,25 @@ TEST(CudaVariantsDeathTest, CannotDoWithoutAWait) {
         ++seen;
         EXPECT_DEATH(
             {
-              const std::vector<float> wanted = Answers(row.name, operands, shape);
-              cuda_emulated::LeaveOut(wait);
-              if (Answers(row.name, operands, shape) != wanted) {
-                std::fputs("other bits\n", stderr);
-                std::abort();
+              for (const Shape& shape : shapes) {
+                cuda_emulated::LeaveOut("");
+                const std::vector<float> wanted = Answers(row.name, operands, shape);
+                std::fputs("with all waits\n", stderr);
+                cuda_emulated::LeaveOut(wait);
+                if (Answers(row.name, operands, shape) != wanted) {
+                  std::fputs("other bits\n", stderr);
+                  std::abort();
+                }
               }
               std::exit(0);
             },
-            "other bits|a barrier that nobody has begun|has ended|more arrivals|while its copies are under way")
+            "with all waits(.|\n)*(other bits|a barrier that nobody has begun|has ended|more arrivals|while its copies "
+            "are under way|wait for each other for ever|not rounded)")
             << row.name << " of " << DTypeName(operands.dtype) << " without: " << wait;
       }
     }
   }
-  EXPECT_EQ(seen, 2 * 3 + 2 * 2 + 2 * 4) << "waits: of f32, of halves, of halves in clusters";
+  EXPECT_EQ(seen, 3 + 4 + 2 + 3 + 4 + 5) << "of f32, then of halves: 384 and ping-pong; then of both in clusters";
 }
 
 }  // namespace

@@ -196,8 +196,6 @@ template <class T>
 __device__ inline T LoadFresh(const T* from) {
 #if defined(LAMINA_CUDA_EMULATED)
   return *from;
-#elif defined(__clang__)  // has no __ldcg
-  return *const_cast<const volatile T*>(from);
 #else
   return __ldcg(from);
 #endif

@@ -59,8 +59,9 @@ class WgmmaQueue {
   static constexpr int kOutStride = kOutCols + 8;
   static constexpr int kOut_bytes = kOutRows * kOutStride * static_cast<int>(sizeof(float));
   static constexpr int kOutWarps = kMultiplyingGroups * kWarpGroup / kWarp;
-  static constexpr int64_t kShared_bytes = kStages * kStage_bytes + kOutWarps * kOut_bytes +
-                                           2 * kStages * static_cast<int>(sizeof(SharedBarrier)) + Layout::kAtom_bytes;
+  static constexpr int64_t kShared_bytes =
+      kStages * kStage_bytes + kOutWarps * kOut_bytes +
+      (2 * kStages + kMultiplyingGroups) * static_cast<int>(sizeof(SharedBarrier)) + Layout::kAtom_bytes;
   static_assert(kShared_bytes <= 227 * 1024);
   // Registers of a thread that fetches, and of one that multiplies: of 504 in all.
   static constexpr int kFetching = kByHardware ? 40 : 120;
@@ -75,7 +76,8 @@ class WgmmaQueue {
     constexpr uint32_t kAtom = Layout::kAtom_bytes;
     shared_ = reinterpret_cast<std::byte*>(shared) + ((kAtom - SharedAddress(shared) % kAtom) % kAtom);
     full_ = reinterpret_cast<SharedBarrier*>(shared_ + kStages * kStage_bytes + kOutWarps * kOut_bytes);
-    empty_ = full_ + kStages;
+    turns_ = full_ + kStages;
+    empty_ = turns_ + kMultiplyingGroups;
     rank_ = Shape::kCluster > 1 ? ClusterRank() : 0;
     tile_cols_ = Parts(args.cols, Shape::kCols);
     tiles_ =
@@ -87,6 +89,9 @@ class WgmmaQueue {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kStages; ++i) {
         InitBarrier(full_ + i, kTellers);
+      }
+      for (int i = 0; i < kMultiplyingGroups; ++i) {
+        InitBarrier(turns_ + i, kWarpGroup / kWarp);
       }
       for (int i = 0; i < kStages; ++i) {
         InitBarrier(empty_ + i, kReaders);
@@ -248,6 +253,7 @@ class WgmmaQueue {
           sums[p][i] = 0;
         }
       }
+      BeginTurn(group, number - 1);
       Turn before = turn;
 #pragma unroll 1
       for (int slab = 0; slab < slabs; ++slab) {
@@ -262,6 +268,7 @@ class WgmmaQueue {
         before = turn;
         turn.Next();
       }
+      EndTurn(group);
 #pragma unroll
       for (int p = 0; p < Shape::kProductsDown; ++p) {
         WaitForProducts(sums[p]);
@@ -271,6 +278,23 @@ class WgmmaQueue {
       }
       Store(sums, place, first_row, epilogue);
     });
+  }
+
+  // A group that takes turns waits until the other one has seen all slabs before its own. A barrier that is more than a
+  // phase behind would look as if its phase had ended. `number`: of the tile.
+  __device__ __forceinline__ void BeginTurn(int group, int number) const {
+    if constexpr (Shape::kTakeTurns) {
+      const unsigned round = static_cast<unsigned>(number / kMultiplyingGroups);
+      WaitForPhase(turns_ + group, (round ^ (group == 0 ? 1U : 0U)) & 1U);  // the first group's first turn is free
+    }
+  }
+  __device__ __forceinline__ void EndTurn(int group) const {
+    if constexpr (Shape::kTakeTurns) {
+      __syncwarp();
+      if (threadIdx.x % kWarp == 0) {
+        Arrive(turns_ + (1 - group), rank_);
+      }
+    }
   }
 
   // Those of the slab whose rows and columns begin at these addresses.
@@ -343,6 +367,7 @@ class WgmmaQueue {
   const Sources<E>& sources_;
   std::byte* shared_;
   SharedBarrier* full_;
+  SharedBarrier* turns_;  // of each group that multiplies
   SharedBarrier* empty_;
   unsigned rank_;
   int64_t tile_cols_, tiles_;
