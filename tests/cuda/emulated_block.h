@@ -277,13 +277,21 @@ class Block {
     fiber.registers = 0;
   }
 
-  // A warp or a group of four falls behind, by chance.
+  // A warp or a group of four falls behind, by chance. Who is not waited for any more is slow: the groups that read
+  // what the first one writes.
   bool Naps(int thread) const {
     constexpr int kNap_rounds = 40;
+    if (!naps_) {
+      return false;
+    }
+    const int nap = round_ / kNap_rounds;
     const auto warp = static_cast<uint32_t>(thread / kWarpSize);
     const auto warps = static_cast<uint32_t>(std::max(1, threads_ / kWarpSize));
-    const uint32_t random = static_cast<uint32_t>(round_ / kNap_rounds + 1) * 2654435761U >> 16;
-    return naps_ && (random % 2 == 0 ? random / 2 % warps == warp : random / 2 % (warps / 4 + 1) == warp / 4);
+    if (LeftOut() == Without::kEmptyWaits && nap % 4 != 0 && warp >= 4) {
+      return true;
+    }
+    const uint32_t random = static_cast<uint32_t>(nap + 1) * 2654435761U >> 16;
+    return random % 2 == 0 ? random / 2 % (warps + 1) == warp : random / 2 % (warps / 4 + 2) == warp / 4;
   }
 
   void DoLater() {

@@ -1,5 +1,5 @@
-// The same as wgmma_queue.cu, of halves.
-#include "lamina/backend/cuda/wgmma_queue.cuh"
+// The same as wgmma_queue_f32.cu, of halves.
+#include "lamina/backend/cuda/queue_launch.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
