@@ -287,7 +287,7 @@ class Block {
     const int nap = round_ / kNap_rounds;
     const auto warp = static_cast<uint32_t>(thread / kWarpSize);
     const auto warps = static_cast<uint32_t>(std::max(1, threads_ / kWarpSize));
-    if (LeftOut() == Without::kEmptyWaits && nap % 2 == 0 && warp >= 4) {
+    if (LeftOut() == Without::kEmptyWaits && round_ / 8 % 8 != 0 && warp >= 4) {
       return true;
     }
     const uint32_t random = static_cast<uint32_t>(nap + 1) * 2654435761U >> 16;
