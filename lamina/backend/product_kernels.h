@@ -25,17 +25,25 @@ enum class ProductKernel : uint8_t {
   kLargeUnroll2,
   kWgmmaThree,  // three stages instead of two: one product more is under way; forward
   kWgmmaSmallThree,
+  kWgmmaQueue,      // 384 threads: a group of warps fetches, two multiply; forward
+  kWgmmaPingPong,   // the same, and the two take turns: one multiplies while the results of the other one leave
+  kWgmmaQueuePair,  // both in clusters of two blocks, which share the columns that they fetch: of halves, forward
+  kWgmmaPingPongPair,
 };
 
 enum class ProductFamily : uint8_t { kTiles, kPapers, kTensor, kGroups };
+
+/// What makes a variant of a base.
+enum class ProductVariant : uint8_t { kNone, kUnrolled, kThreeStages, kQueue, kQueuePair };
 
 struct ProductKernelRow {
   std::string_view name;
   ProductFamily family;
   ProductKernel base;  // itself, if it is no variant
+  ProductVariant variant = ProductVariant::kNone;
 };
 
-inline constexpr std::array<ProductKernelRow, 13> kProductKernels{{
+inline constexpr std::array<ProductKernelRow, 17> kProductKernels{{
     {"large", ProductFamily::kTiles, ProductKernel::kLarge},
     {"medium", ProductFamily::kTiles, ProductKernel::kMedium},
     {"small", ProductFamily::kTiles, ProductKernel::kSmall},
@@ -45,10 +53,14 @@ inline constexpr std::array<ProductKernelRow, 13> kProductKernels{{
     {"tensor-small", ProductFamily::kTensor, ProductKernel::kTensorSmall},
     {"wgmma", ProductFamily::kGroups, ProductKernel::kWgmma},
     {"wgmma-small", ProductFamily::kGroups, ProductKernel::kWgmmaSmall},
-    {"large-u1", ProductFamily::kTiles, ProductKernel::kLarge},
-    {"large-u2", ProductFamily::kTiles, ProductKernel::kLarge},
-    {"wgmma-s3", ProductFamily::kGroups, ProductKernel::kWgmma},
-    {"wgmma-small-s3", ProductFamily::kGroups, ProductKernel::kWgmmaSmall},
+    {"large-u1", ProductFamily::kTiles, ProductKernel::kLarge, ProductVariant::kUnrolled},
+    {"large-u2", ProductFamily::kTiles, ProductKernel::kLarge, ProductVariant::kUnrolled},
+    {"wgmma-s3", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kThreeStages},
+    {"wgmma-small-s3", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kThreeStages},
+    {"wgmma-384", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kQueue},
+    {"wgmma-pingpong", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kQueue},
+    {"wgmma-384-c2", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kQueuePair},
+    {"wgmma-pingpong-c2", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kQueuePair},
 }};
 
 constexpr const ProductKernelRow& RowOf(ProductKernel kernel) { return kProductKernels[static_cast<size_t>(kernel)]; }

@@ -89,9 +89,10 @@ int64_t Executor::Steps(const TrainingSteps& work) {
     return network_->Run(work);
   }
   const int64_t steps = work.count();
-  if (recorded_ != nullptr && work.order != nullptr && work.rates == nullptr) {
+  if (recorded_ != nullptr && work.order != nullptr) {
     recorded_->Run(work,
                    [&](int64_t begin, int64_t rows, const UpdateRule& rule) { StepRows(work, &rule, begin, rows); });
+    folded_follows_ = false;  // repeated steps do not pass through Step()
     return steps;
   }
   int64_t done = 0;

@@ -20,13 +20,13 @@ constexpr TechniqueRow Row(Technique technique, std::string_view words, std::arr
 }
 
 // Rows that need their whole batch cannot be cut, and gradients that need one another cannot be fused. What depends on
-// the number of a step, or has its own learning rate, cannot be recorded.
+// the number of a step cannot be recorded.
 constexpr TechniqueRow kTechniques[] = {
     Row(Technique::kLowPrecision, "operands of lower precision", {"precision"}),
     Row(Technique::kClipping, "clipped gradients", {"clip-norm"}, R::kWholeNetwork, R::kFusedUpdate, R::kAllRows),
     Row(Technique::kFrozen, "frozen layers", {"freeze"}, R::kWholeNetwork, R::kAllRows),
     Row(Technique::kRates, "learning rates of single layers", {"parametrization", "bias-rate", "embedding-rate"},
-        R::kWholeNetwork, R::kFusedUpdate, R::kRecorded, R::kAllRows),
+        R::kWholeNetwork, R::kFusedUpdate, R::kAllRows),
     Row(Technique::kTrainedRadius, "trained radii", {}, R::kParts, R::kAllRows),
     Row(Technique::kResidual, "residual blocks", {"residual"}, R::kWholeNetwork, R::kParts),
     Row(Technique::kDropout, "dropout", {"dropout"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards,
@@ -34,10 +34,10 @@ constexpr TechniqueRow kTechniques[] = {
     Row(Technique::kMixup, "mixup", {"mixup"}, R::kWholeNetwork, R::kRecorded, R::kParts, R::kShards, R::kAllRows),
     Row(Technique::kNormalization, "normalized layers", {"normalization"}, R::kWholeNetwork, R::kFusedUpdate,
         R::kRecorded, R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded,
-        R::kParts, R::kShards, R::kAllRows),
-    Row(Technique::kMembers, "several members", {"members"}, R::kWholeNetwork, R::kFusedUpdate, R::kRecorded, R::kParts,
+    Row(Technique::kFrontScale, "a front scale", {"front-scale"}, R::kWholeNetwork, R::kFusedUpdate, R::kParts,
         R::kShards, R::kAllRows),
+    Row(Technique::kMembers, "several members", {"members"}, R::kWholeNetwork, R::kFusedUpdate, R::kParts, R::kShards,
+        R::kAllRows),
     Row(Technique::kEmbedding, "embeddings of inputs", {"number-embedding", "category-embedding"}, R::kWholeNetwork,
         R::kFusedUpdate, R::kParts)};
 

@@ -31,8 +31,21 @@ void SetEmulatedNccl(bool available, const std::string& version = "emulated");
 void SetEmulatedSolver(bool available);
 
 /// What a kernel of one block, or of all its blocks together, may do wrong; each ends the program with a message.
-enum class Planted { kMisalignedStore, kMisalignedLoad, kMisalignedKeep, kCountWithoutFence, kFenceBeforeBarrier };
+enum class Planted {
+  kMisalignedStore,
+  kMisalignedLoad,
+  kMisalignedKeep,
+  kCountWithoutFence,
+  kFenceBeforeBarrier,
+  kTooManyRegisters,
+  kMisplacedPart,
+  kNoBarrier,
+  kMoreArrivals,
+};
 void RunPlanted(Planted mistake);
+/// The waits that kernels can be made to do without (emulator::Without), each by its name; "" is none of them.
+std::vector<std::string> WaitsToLeaveOut();
+void LeaveOut(const std::string& wait);
 /// The error of a launch of so many threads, rows of the grid and bytes of shared memory; "" where it works.
 std::string ErrorOfLaunch(int threads, unsigned grid_rows, int64_t shared_bytes, unsigned together = 0);
 

@@ -2,66 +2,23 @@
 // jumps change between them: swapcontext asks the kernel for the signal mask every time.
 #pragma once
 
-#undef _FORTIFY_SOURCE  // its longjmp only goes up the same stack
-#include <setjmp.h>
-#include <ucontext.h>
+#include "tests/cuda/emulated_fiber.h"  // before headers of the system, as it changes one
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/cuda/emulator.h"
-
 namespace lamina::emulator {
 
-inline constexpr size_t kStack_bytes = 256 * 1024;
-inline constexpr int kWarpSize = 32;
 inline constexpr int kMostRounds = 100'000'000;
-
-struct Copy {
-  void* to;
-  const void* from;
-  int bytes;
-  int valid_bytes;
-};
-
-inline void Perform(const Copy& copy) {
-  std::memset(copy.to, 0, static_cast<size_t>(copy.bytes));
-  if (copy.valid_bytes > 0) {
-    std::memcpy(copy.to, copy.from, static_cast<size_t>(copy.valid_bytes));
-  }
-}
-
-// Two rounds of values: a lane reads one while others may already write the next.
-struct Warp {
-  std::byte values[2][kWarpSize][kMostExchanged_bytes] = {};
-  int arrived[2] = {0, 0};
-};
-
-struct Fiber {
-  ucontext_t context;
-  jmp_buf resume;
-  void* fake_stack = nullptr;  // AddressSanitizer's
-  bool started = false;
-  std::unique_ptr<char[]> stack{new char[kStack_bytes]};
-  Position position;
-  bool finished = false;
-  bool at_barrier = false;
-  bool fenced = false;  // since its last barrier
-  int shuffles = 0;
-  std::vector<Copy> open;                       // not committed
-  std::deque<std::vector<Copy>> groups;         // committed, not done
-  std::vector<std::function<void()>> products;  // started since none was under way
-  size_t done_products = 0;
-  std::deque<size_t> committed_products;  // up to which, each commit that is not done
-  bool may_start_products = false;
-};
 
 class Block {
  public:
@@ -74,6 +31,13 @@ class Block {
     warps_.assign(static_cast<size_t>(threads + kWarpSize - 1) / kWarpSize, {});
     seen_ = shared_;
     published_ = 0;
+    barriers_.clear();
+    later_.clear();
+    copies_ = 0;
+    cluster_ = {this};
+    rank_ = 0;
+    naps_ = false;
+    used_until_ = 0;
     threads_ = threads;
     alive_ = threads;
     round_ = 0;
@@ -89,7 +53,7 @@ class Block {
     running = this;
     for (int i = 0; i < threads_; ++i) {
       Fiber& fiber = *fibers_[static_cast<size_t>(round_ % 2 == 0 ? i : threads_ - 1 - i)];
-      if (!fiber.finished && !fiber.at_barrier) {
+      if (!fiber.finished && !fiber.at_barrier && !Naps(i)) {
         current_ = &fiber;
         Resume(fiber);
         alive_ -= fiber.finished ? 1 : 0;
@@ -97,7 +61,14 @@ class Block {
       }
     }
     Release(name_, alive_);
+    DoLater();
     ++round_;
+    if (alive_ == 0 && !CameToCluster(used_until_)) {
+      Fail(std::string("kernel ") + name_ + ": a block that has ended while others may use its shared memory");
+    }
+    if (alive_ == 0 && !later_.empty()) {
+      Fail(std::string("kernel ") + name_ + ": a block that ends while its copies are under way");
+    }
     return alive_ > 0;
   }
 
@@ -118,11 +89,99 @@ class Block {
   void* shared() { return shared_.data(); }
   int64_t shared_bytes() const { return std::ssize(shared_) * 16; }
   void Publish() {
-    if (++published_ == threads_) {
+    ++current_->published;
+    if (!current_->counted && ++published_ == threads_) {
       seen_ = shared_;
     }
+    current_->counted = true;
   }
-  const void* seen() const { return seen_.data(); }
+  void* seen() { return seen_.data(); }
+
+  // The blocks that see each other, and this one's place among them. One warp after the other falls behind, too.
+  void Join(std::vector<Block*> cluster, unsigned rank) {
+    cluster_ = std::move(cluster);
+    rank_ = rank;
+    naps_ = true;
+    for (int i = 0; i < threads_; ++i) {
+      fibers_[static_cast<size_t>(i)]->registers = kRegistersOfMultiprocessor / threads_ / 8 * 8;
+    }
+  }
+  const std::vector<Block*>& cluster() const { return cluster_; }
+  unsigned rank() const { return rank_; }
+  bool has_ended() const { return alive_ == 0; }
+  const char* name() const { return name_; }
+
+  std::map<int64_t, PhaseBarrier>& barriers() { return barriers_; }
+  // Where something of the own shared memory stands in it.
+  int64_t OffsetOf(const void* shared) {
+    const int64_t offset = static_cast<const char*>(shared) - static_cast<char*>(this->shared());
+    if (offset < 0 || offset >= shared_bytes()) {
+      Fail(std::string("kernel ") + name_ + ": what is to be in shared memory is not");
+    }
+    return offset;
+  }
+  PhaseBarrier& BarrierAt(int64_t offset) {
+    const auto found = barriers_.find(offset);
+    if (found == barriers_.end()) {
+      Fail(std::string("kernel ") + name_ + ": a barrier that nobody has begun");
+    }
+    if (has_ended()) {
+      Fail(std::string("kernel ") + name_ + ": a barrier of a block that has ended");
+    }
+    return found->second;
+  }
+  // The current thread's warp arrives: whether all its threads published as often as it did.
+  bool ArrivesPublished() {
+    const int warp = static_cast<int>(current_->position.thread.x) / kWarpSize;
+    const int times = ++warps_[static_cast<size_t>(warp)].at_barriers;
+    bool all = true;
+    for (int i = warp * kWarpSize; i < std::min((warp + 1) * kWarpSize, threads_); ++i) {
+      all = all && fibers_[static_cast<size_t>(i)]->published >= times;
+    }
+    return all;
+  }
+  // Ends the phase if it may end.
+  void Look(PhaseBarrier& barrier) {
+    if (barrier.pending < 0) {
+      Fail(std::string("kernel ") + name_ + ": more arrivals than a barrier has");
+    }
+    if (barrier.pending > 0 || barrier.bytes != 0) {
+      return;
+    }
+    if (barrier.published == barrier.arrivals) {
+      seen_ = shared_;
+    }
+    barrier.pending = barrier.arrivals;
+    barrier.published = 0;
+    ++barrier.ended;
+    ++progress;
+  }
+  void AddLater(std::function<void()> work) {
+    constexpr int kShortest_rounds = 3;
+    constexpr int kDifferent = 5;
+    later_.push_back({kShortest_rounds + copies_ * 7 % kDifferent, std::move(work)});
+    ++copies_;
+  }
+  int copies() const { return copies_; }
+  // Another block uses this one's shared memory, which has to be there up to this meeting of the cluster.
+  void UsedUntil(int meeting) { used_until_ = std::max(used_until_, meeting); }
+  bool CameToCluster(int times) const {
+    for (int i = 0; i < threads_; ++i) {
+      if (fibers_[static_cast<size_t>(i)]->at_cluster < times) {
+        return false;
+      }
+    }
+    return true;
+  }
+  int threads() const { return threads_; }
+  int RegistersOfAll() const {
+    int all = 0;
+    for (int i = 0; i < threads_; ++i) {
+      all += fibers_[static_cast<size_t>(i)]->registers;
+    }
+    return all;
+  }
+  static constexpr int kRegistersOfMultiprocessor = 64 * 1024;
 #if defined(__SANITIZE_ADDRESS__)  // must hear of every change of stacks, and takes long jumps for errors
   void Yield() {
     Fiber& fiber = *current_;
@@ -212,6 +271,42 @@ class Block {
     fiber.committed_products.clear();
     fiber.done_products = 0;
     fiber.may_start_products = false;
+    fiber.counted = false;
+    fiber.published = 0;
+    fiber.at_cluster = 0;
+    fiber.registers = 0;
+  }
+
+  // A warp or a group of four falls behind, by chance. Who is not waited for any more is slow: the groups that read
+  // what the first one writes.
+  bool Naps(int thread) const {
+    constexpr int kNap_rounds = 40;
+    if (!naps_) {
+      return false;
+    }
+    const int nap = round_ / kNap_rounds;
+    const auto warp = static_cast<uint32_t>(thread / kWarpSize);
+    const auto warps = static_cast<uint32_t>(std::max(1, threads_ / kWarpSize));
+    if (LeftOut() == Without::kEmptyWaits && round_ / 8 % 8 != 0 && warp >= 4) {
+      return true;
+    }
+    const uint32_t random = static_cast<uint32_t>(nap + 1) * 2654435761U >> 16;
+    return random % 2 == 0 ? random / 2 % (warps + 1) == warp : random / 2 % (warps / 4 + 2) == warp / 4;
+  }
+
+  void DoLater() {
+    std::vector<Later> due;
+    for (auto each = later_.begin(); each != later_.end();) {
+      if (--each->rounds <= 0) {
+        due.push_back(std::move(*each));
+        each = later_.erase(each);
+      } else {
+        ++each;
+      }
+    }
+    for (const Later& each : due) {
+      each.work();
+    }
   }
 
   // Lets the threads go on once all of them wait at a barrier.
@@ -229,6 +324,7 @@ class Block {
     }
     for (int i = 0; i < threads_; ++i) {
       fibers_[static_cast<size_t>(i)]->at_barrier = false;
+      fibers_[static_cast<size_t>(i)]->counted = false;
     }
     published_ = 0;
     ++progress;
@@ -239,6 +335,13 @@ class Block {
   std::vector<std::pair<uint64_t, uint64_t>> seen_;  // of it by products
   int published_ = 0;                                // threads, since the last barrier
   std::vector<Warp> warps_;
+  std::map<int64_t, PhaseBarrier> barriers_;  // by where they stand
+  std::vector<Later> later_;
+  int copies_ = 0;  // by the hardware
+  std::vector<Block*> cluster_;
+  unsigned rank_ = 0;
+  bool naps_ = false;
+  int used_until_ = 0;
   jmp_buf scheduler_;
 #if defined(__SANITIZE_ADDRESS__)
   ucontext_t scheduler_context_;

@@ -19,6 +19,7 @@ int compute_of_new = kEmulatedCompute;
 // Limits of a launch (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 constexpr int kMostThreads = 1024;
 constexpr unsigned kMostRowsOfGrid = 65535;
+constexpr unsigned kMostOfCluster = 8;
 constexpr int64_t kHopperShared_bytes = 227 * 1024;  // of compute capability 9.0; others may have 99 KiB
 
 }  // namespace
@@ -108,12 +109,18 @@ Verdict Device::AskTogether(const void*, int blocks, int threads, int64_t shared
   return Verdict::Yes();
 }
 
-bool Device::Takes(const char* name, const dim3& grid, int threads, int64_t shared_bytes, bool together) noexcept {
-  const int64_t most_bytes = !together && facts_.compute_major == 9 ? kHopperShared_bytes : facts_.shared_bytes;
-  if (threads > kMostThreads || grid.y > kMostRowsOfGrid || shared_bytes > most_bytes ||
-      (together && static_cast<int>(grid.x) > facts_.multiprocessors)) {
+bool Device::Takes(const char* name, const LaunchShape& shape) noexcept {
+  const dim3& grid = shape.grid;
+  const bool hopper = facts_.compute_major == 9;
+  const int64_t most_bytes = !shape.together && hopper ? kHopperShared_bytes : facts_.shared_bytes;
+  if (shape.threads > kMostThreads || grid.y > kMostRowsOfGrid || shape.shared_bytes > most_bytes ||
+      (shape.together && static_cast<int>(grid.x) > facts_.multiprocessors)) {
     KeepError(fmt::format("kernel {} failed: {} x {} blocks of {} threads and {} bytes of shared memory", name, grid.x,
-                          grid.y, threads, shared_bytes));
+                          grid.y, shape.threads, shape.shared_bytes));
+    return false;
+  }
+  if (shape.cluster > 0 && (!hopper || shape.cluster > kMostOfCluster || grid.x % shape.cluster != 0 || grid.y != 1)) {
+    KeepError(fmt::format("kernel {} failed: {} blocks in clusters of {}", name, grid.x, shape.cluster));
     return false;
   }
   return true;

@@ -1,4 +1,7 @@
 // Mistakes that a GPU would not forgive, one a kernel: the emulation must see each.
+#include <utility>
+
+#include "lamina/backend/cuda/barriers.cuh"
 #include "lamina/backend/cuda/cuda_plan.h"
 #include "lamina/backend/cuda/device.h"
 #include "lamina/backend/cuda/epilogue.cuh"
@@ -34,6 +37,32 @@ void Count(unsigned* counter, bool fence_before) {
   }
 }
 
+// Three groups of warps have 504 registers; the last two take more than the first one leaves.
+void Take(int given) {
+  if (static_cast<int>(threadIdx.x) < given) {
+    GiveRegisters<120>();
+  } else {
+    TakeRegisters<232>();
+  }
+}
+
+// A part of a matrix to where it may not stand, or to a barrier that nobody began.
+void CopyToShared(const TensorMap map, int offset, bool begin) {
+  std::byte* const shared = &SharedAs<std::byte>();
+  auto* const barrier = reinterpret_cast<SharedBarrier*>(shared);
+  if (begin) {
+    InitBarrier(barrier, 1);
+  }
+  CopyPart<false>(shared + offset, map, 0, 0, barrier, 1);
+}
+
+void ArriveTwice(int arrivals) {
+  auto* const barrier = &SharedAs<SharedBarrier>();
+  InitBarrier(barrier, arrivals);
+  ArriveExpecting(barrier, 16);  // which never come
+  Arrive(barrier, 0);
+}
+
 void NoWork(int) {}
 
 }  // namespace
@@ -43,14 +72,50 @@ void RunPlanted(Planted mistake) {
   alignas(16) float numbers[16] = {};
   unsigned counter = 0;
   const dim3 one{1, 1, 1};
+  const TensorMap map = MapOf(device, {numbers, /*is_bfloat=*/true, 1, 8, 8, 8});
   switch (mistake) {
     case Planted::kMisalignedStore: device.Launch("store", &Store, one, 1, 0, numbers + 1); break;
     case Planted::kMisalignedLoad: device.Launch("load", &Load, one, 1, 0, numbers + 2); break;
     case Planted::kMisalignedKeep: device.Launch("keep", &Keep, one, 1, 64, 1); break;
     case Planted::kCountWithoutFence: device.LaunchTogether("count", &Count, one, 32, 0, &counter, false); break;
     case Planted::kFenceBeforeBarrier: device.LaunchTogether("count", &Count, one, 32, 0, &counter, true); break;
+    case Planted::kTooManyRegisters: device.LaunchAs("take", &Take, {one, 384, 0, false, 1}, 128); break;
+    case Planted::kMisplacedPart:
+      device.LaunchAs("copy", &CopyToShared, {one, 1, 4096, false, 1}, map, 1024 - 16 + 512, true);
+      break;
+    case Planted::kNoBarrier: device.LaunchAs("copy", &CopyToShared, {one, 1, 4096, false, 1}, map, 1008, false); break;
+    case Planted::kMoreArrivals: device.LaunchAs("arrive", &ArriveTwice, {one, 1, 64, false, 1}, 1); break;
   }
   device.Synchronize();
+}
+
+namespace {
+
+using emulator::Without;
+constexpr std::pair<const char*, Without> kWaits[] = {{"slab is there", Without::kFullWaits},
+                                                      {"slab is done with", Without::kEmptyWaits},
+                                                      {"turns", Without::kTurns},
+                                                      {"publish", Without::kPublish},
+                                                      {"first meeting of a cluster", Without::kFirstMeeting},
+                                                      {"last meeting of a cluster", Without::kLastMeeting}};
+
+}  // namespace
+
+std::vector<std::string> WaitsToLeaveOut() {
+  std::vector<std::string> names;
+  for (const auto& [name, wait] : kWaits) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+void LeaveOut(const std::string& wait) {
+  emulator::DoWithout(Without::kNothing);
+  for (const auto& [name, each] : kWaits) {
+    if (wait == name) {
+      emulator::DoWithout(each);
+    }
+  }
 }
 
 int64_t PanelRowsOf(const std::string& problem) {

@@ -28,6 +28,13 @@ TEST_F(CudaEmulationDeathTest, SeesCountsWithoutAFenceBehindTheBarrier) {
   EXPECT_DEATH(RunPlanted(Planted::kFenceBeforeBarrier), "without a fence since the last barrier");
 }
 
+TEST_F(CudaEmulationDeathTest, SeesMistakesWithBarriersOfSharedMemory) {
+  EXPECT_DEATH(RunPlanted(Planted::kTooManyRegisters), "kernel take: threads that wait for each other for ever");
+  EXPECT_DEATH(RunPlanted(Planted::kMisplacedPart), "a part of a matrix that may not stand there");
+  EXPECT_DEATH(RunPlanted(Planted::kNoBarrier), "a barrier that nobody has begun");
+  EXPECT_DEATH(RunPlanted(Planted::kMoreArrivals), "more arrivals than a barrier has");
+}
+
 TEST_F(CudaEmulation, RefusesLaunchesBeyondTheLimits) {
   EXPECT_EQ(ErrorOfLaunch(256, 1, 227 * 1024), "");
   EXPECT_NE(ErrorOfLaunch(256, 1, 227 * 1024 + 16).find("kernel none failed"), std::string::npos);

@@ -93,7 +93,11 @@ uint32_t SharedAddress(const void* shared) {
   return kSharedBegin + static_cast<uint32_t>(static_cast<const char*>(shared) - static_cast<char*>(SharedMemory()));
 }
 
-void PublishToProducts() { TheBlock().Publish(); }
+void PublishToProducts() {
+  if (LeftOut() != Without::kPublish) {
+    TheBlock().Publish();
+  }
+}
 
 const std::byte* SeenByProducts(uint32_t address) {
   if (address < kSharedBegin || address - kSharedBegin >= TheBlock().shared_bytes()) {
@@ -141,29 +145,64 @@ void Count(const dim3& grid, const dim3& block) {
 
 }  // namespace
 
-void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body) {
-  Count(grid, block);
+namespace {
+
+// Blocks that run at once, prepared, until all are done.
+void RunTogether(const char* name, std::vector<std::unique_ptr<Block>>& blocks, unsigned count, bool restless) {
   constexpr int kMostIdleRounds = 10'000;
-  constexpr unsigned kNap_rounds = 256;  // longer than most steps of a kernel take
-  auto& blocks = Blocks(grid.x);
-  for (unsigned x = 0; x < grid.x; ++x) {
-    blocks[x]->Prepare(name, {{}, {x, 0, 0}, block, grid}, shared_bytes, body);
-  }
-  std::vector<char> runs(grid.x, 1);
+  constexpr unsigned kNap_rounds = 256;      // longer than most steps of a kernel take
+  constexpr unsigned kShortNap_rounds = 64;  // of blocks of a cluster, which cannot do much alone
+  uint32_t random = 1;
+  unsigned napping = 0;
+  std::vector<char> runs(count, 1);
   int idle = 0;
   for (int round = 0; std::count(runs.begin(), runs.end(), 1) > 0; ++round) {
     const int64_t before = Block::progress;
-    for (unsigned i = 0; i < grid.x; ++i) {
-      const unsigned x = round % 2 == 0 ? i : grid.x - 1 - i;
-      // One after the other falls behind for a while: who relies on a block that it did not wait for reads too early.
-      if (static_cast<unsigned>(round) / kNap_rounds % (2 * grid.x) != x) {
+    // One after the other falls behind for a while: who relies on a block that it did not wait for reads too early.
+    if (!restless) {
+      napping = static_cast<unsigned>(round) / kNap_rounds % (2 * count);
+    } else if (static_cast<unsigned>(round) % kShortNap_rounds == 0) {
+      random = random * 1664525U + 1013904223U;
+      napping = (random >> 16) % (2 * count);
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned x = round % 2 == 0 ? i : count - 1 - i;
+      if (napping != x) {
         runs[x] = runs[x] != 0 && blocks[x]->Round() ? 1 : 0;
       }
     }
     idle = Block::progress == before ? idle + 1 : 0;
     if (idle == kMostIdleRounds) {
-      Fail(std::string("kernel ") + name + ": blocks that wait for each other for ever");
+      Fail(std::string("kernel ") + name + ": threads that wait for each other for ever");
     }
+  }
+}
+
+}  // namespace
+
+void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body) {
+  Count(grid, block);
+  auto& blocks = Blocks(grid.x);
+  for (unsigned x = 0; x < grid.x; ++x) {
+    blocks[x]->Prepare(name, {{}, {x, 0, 0}, block, grid}, shared_bytes, body);
+  }
+  RunTogether(name, blocks, grid.x, /*restless=*/false);
+}
+
+void LaunchClusters(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, unsigned cluster,
+                    const std::function<void()>& body) {
+  Count(grid, block);
+  auto& blocks = Blocks(cluster);
+  std::vector<Block*> all;
+  for (unsigned rank = 0; rank < cluster; ++rank) {
+    all.push_back(blocks[rank].get());
+  }
+  for (unsigned first = 0; first < grid.x; first += cluster) {
+    for (unsigned rank = 0; rank < cluster; ++rank) {
+      blocks[rank]->Prepare(name, {{}, {first + rank, 0, 0}, block, grid}, shared_bytes, body);
+      blocks[rank]->Join(all, rank);
+    }
+    RunTogether(name, blocks, cluster, /*restless=*/true);
   }
 }
 

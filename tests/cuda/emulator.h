@@ -18,6 +18,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
@@ -77,12 +78,41 @@ void CommitProducts();
 /// All but those of the last `pending` commits.
 void WaitForProducts(int pending);
 
+/// Barriers in shared memory (mbarrier), as backend/cuda/barriers.cuh tells of them. Fails where one was not begun, or
+/// where its block has ended.
+void InitBarrier(void* barrier, int arrivals);
+void Arrive(void* barrier, unsigned rank);
+void ArriveExpecting(void* barrier, int size_bytes);
+void WaitForPhase(void* barrier, unsigned parity);
+/// What launches do without from now on; tests show that no kernel can. The first of a block's barriers tell what is
+/// there (full), as many last ones what is done with (empty). Two between them tell whose turn it is.
+enum class Without { kNothing, kFullWaits, kEmptyWaits, kTurns, kPublish, kFirstMeeting, kLastMeeting };
+void DoWithout(Without what);
+Without LeftOut();
+unsigned ClusterRank();
+void WaitForCluster();
+/// A part of a matrix that the hardware copies, its pieces of 16 bytes swapped among eight rows.
+struct Part {
+  const std::byte* data;
+  int64_t rows, cols, stride;  // of the matrix: numbers
+  int64_t row, col;            // where the part begins
+  int part_rows, part_cols, number_bytes;
+};
+/// Bytes come at once or late, by turns, and are counted late. Fails where a part may not stand there.
+void CopyPart(void* to, const Part& part, void* barrier, unsigned ranks);
+/// Fails where a group of warps has more or fewer already, or where it takes some that nobody gives.
+void GiveRegisters(int count);
+void TakeRegisters(int count);
+
 /// Runs body() as every thread of every block. Aborts, naming the kernel, where a barrier is not reached by all the
 /// threads of a block.
 void Launch(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);
 
 /// The same with all blocks at once, so that they may wait for each other. Aborts where none can go on.
 void LaunchTogether(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, const std::function<void()>& body);
+/// The same with `cluster` blocks after each other at once, cluster by cluster.
+void LaunchClusters(const char* name, dim3 grid, dim3 block, int64_t shared_bytes, unsigned cluster,
+                    const std::function<void()>& body);
 unsigned AddOne(unsigned* counter);
 /// Lets the others go on; of a thread that waits for another block.
 void Pause();

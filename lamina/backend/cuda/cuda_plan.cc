@@ -98,9 +98,15 @@ Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, b
 }
 
 // Whether the variant has a kernel of its own for a problem.
-bool HasVariant(ProductKernel variant, const Problem& problem) {
-  return problem.pass == Pass::kForward &&
-         (IsWgmma(variant) || (problem.layer.synapse == Synapse::kL1 && problem.dtype == DType::kF32));
+bool HasVariant(ProductKernel kernel, const Problem& problem) {
+  if (problem.pass != Pass::kForward) {
+    return false;
+  }
+  switch (RowOf(kernel).variant) {
+    case ProductVariant::kUnrolled: return problem.layer.synapse == Synapse::kL1 && problem.dtype == DType::kF32;
+    case ProductVariant::kQueuePair: return problem.dtype != DType::kF32;  // what copies for two does not round
+    default: return true;
+  }
 }
 
 ProductKernel KernelNamed(std::string_view name) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "lamina/backend/cuda/whole_batch.h"
 
@@ -26,7 +28,10 @@ class CudaSteps final : public RecordedSteps {
       : device_(device), live_(static_cast<LiveStep*>(device->Allocate(sizeof(LiveStep)))) {
     LaunchAdvance(*device_, live_, 0);  // loads the kernel, which no step outside of recordings does
   }
-  ~CudaSteps() override { device_->Free(live_); }
+  ~CudaSteps() override {
+    device_->Free(live_);
+    device_->Free(rates_);
+  }
   CudaSteps(const CudaSteps&) = delete;
   CudaSteps& operator=(const CudaSteps&) = delete;
 
@@ -34,12 +39,12 @@ class CudaSteps final : public RecordedSteps {
     if (work.begin >= work.end) {
       return;
     }
-    UpdateRule rule = work.rule;
     int64_t at = work.begin;
+    int64_t done = 0;
     const auto ask = [&](int64_t rows) {
-      step(at, rows, rule);
+      step(at, rows, work.RuleAt(done));
       at += rows;
-      ++rule.step;
+      ++done;
     };
     if (const Addresses now = AddressesOf(work); now != recorded_for_) {
       one_.reset();
@@ -47,11 +52,11 @@ class CudaSteps final : public RecordedSteps {
       recorded_for_ = now;
       ask(std::min(work.batch, work.end - at));  // libraries choose and load what cannot be done while recording
     }
-    LiveStep live{rule, at};
+    LiveStep live{work.RuleAt(done), at, RatesFrom(work, done)};
     live.WorkOutNumbers();
     device_->Upload(live_, &live, sizeof(live));
     int64_t steps = (work.end - at) / work.batch;  // whole ones
-    rule.step += steps;
+    done += steps;
     at += steps * work.batch;
     for (; steps >= kStepsTogether; steps -= kStepsTogether) {
       Repeat(many_, kStepsTogether, work, step);
@@ -68,13 +73,33 @@ class CudaSteps final : public RecordedSteps {
  private:
   using Recording = std::unique_ptr<Device::Recording>;
 
+  // The rates of the steps from `done` on, and one behind them: the last step looks at the next one's.
+  const double* RatesFrom(const TrainingSteps& work, int64_t done) {
+    if (work.rates == nullptr) {
+      return nullptr;
+    }
+    std::vector<double> rates(work.rates + done, work.rates + work.count());
+    rates.push_back(0);
+    const int64_t count = std::ssize(rates);
+    if (count > rates_count_) {
+      device_->Free(std::exchange(rates_, nullptr));
+      rates_count_ = 0;
+      rates_ = static_cast<double*>(device_->Allocate(count * static_cast<int64_t>(sizeof(double))));
+      rates_count_ = count;
+    }
+    device_->Upload(rates_, rates.data(), count * static_cast<int64_t>(sizeof(double)));
+    return rates_;
+  }
+
   void Repeat(Recording& recording, int64_t steps, const TrainingSteps& work, const StepFunction& step) {
     if (recording == nullptr) {
+      UpdateRule shares = work.rule;
+      shares.learning_rate = 1;  // what a parameter's update is then told is its share
       device_->SetLive(live_);
       try {
         recording = device_->Record([&] {
           for (int64_t i = 0; i < steps; ++i) {
-            step(0, work.batch, work.rule);
+            step(0, work.batch, shares);
             LaunchAdvance(*device_, live_, work.batch);
           }
         });
@@ -89,6 +114,8 @@ class CudaSteps final : public RecordedSteps {
 
   std::shared_ptr<Device> device_;
   LiveStep* live_;
+  double* rates_ = nullptr;
+  int64_t rates_count_ = 0;
   Addresses recorded_for_{};
   Recording one_;
   Recording many_;

@@ -243,15 +243,30 @@ Verdict Device::AskTogether(const void* kernel, int blocks, int threads, int64_t
                               "{} blocks that wait for each other do not fit the GPU at once, {} do", blocks, most));
 }
 
-void Device::LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
-                          void** parameters, bool together) noexcept {
+void Device::LaunchKernel(const char* name, const void* kernel, const LaunchShape& shape, void** parameters) noexcept {
   Use();
-  cudaError_t error = state_->AllowShared(kernel, shared_bytes);
+  cudaError_t error = state_->AllowShared(kernel, shape.shared_bytes);
   if (error == cudaSuccess) {
-    const dim3 block(static_cast<unsigned>(threads));
-    const auto shared = static_cast<size_t>(shared_bytes);
-    error = together ? cudaLaunchCooperativeKernel(kernel, grid, block, parameters, shared, state_->stream)
-                     : cudaLaunchKernel(kernel, grid, block, parameters, shared, state_->stream);
+    const dim3 block(static_cast<unsigned>(shape.threads));
+    const auto shared = static_cast<size_t>(shape.shared_bytes);
+    if (shape.together) {
+      error = cudaLaunchCooperativeKernel(kernel, shape.grid, block, parameters, shared, state_->stream);
+    } else if (shape.cluster > 1) {
+      cudaLaunchAttribute cluster{};
+      cluster.id = cudaLaunchAttributeClusterDimension;
+      cluster.val.clusterDim.x = shape.cluster;
+      cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+      cudaLaunchConfig_t config{};
+      config.gridDim = shape.grid;
+      config.blockDim = block;
+      config.dynamicSmemBytes = shared;
+      config.stream = state_->stream;
+      config.attrs = &cluster;
+      config.numAttrs = 1;
+      error = cudaLaunchKernelExC(&config, kernel, parameters);
+    } else {
+      error = cudaLaunchKernel(kernel, shape.grid, block, parameters, shared, state_->stream);
+    }
   }
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   if (error == cudaSuccess && state_->synchronous) {

@@ -68,45 +68,47 @@ class Device {
   template <class... P, class... A>
   void Launch(const char* name, void (*kernel)(P...), dim3 grid, int threads, int64_t shared_bytes,
               const A&... args) noexcept {
-    if (grid.x == 0 || grid.y == 0) {
-      return;
-    }
-#if defined(LAMINA_CUDA_EMULATED)
-    if (!Takes(name, grid, threads, shared_bytes, /*together=*/false)) {
-      return;
-    }
-    Enqueue([=] {
-      emulator::Launch(name, grid, {static_cast<unsigned>(threads)}, shared_bytes, [&] { kernel(args...); });
-    });
-#else
-    std::tuple<P...> parameters(args...);
-    std::apply(
-        [&](P&... each) {
-          void* pointers[] = {&each...};
-          LaunchKernel(name, reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes, pointers);
-        },
-        parameters);
-#endif
+    LaunchAs(name, kernel, {grid, threads, shared_bytes}, args...);
   }
-
   /// The same with all blocks of `grid` at once, which may wait for each other: at most a block a multiprocessor.
   template <class... P, class... A>
   void LaunchTogether(const char* name, void (*kernel)(P...), dim3 grid, int threads, int64_t shared_bytes,
                       const A&... args) noexcept {
+    LaunchAs(name, kernel, {grid, threads, shared_bytes, /*together=*/true}, args...);
+  }
+  struct LaunchShape {
+    dim3 grid;
+    int threads;
+    int64_t shared_bytes;
+    bool together = false;
+    unsigned cluster = 0;  // blocks after each other that run at once and see each other's shared memory (9.0)
+  };
+  template <class... P, class... A>
+  void LaunchAs(const char* name, void (*kernel)(P...), const LaunchShape& shape, const A&... args) noexcept {
+    if (shape.grid.x == 0 || shape.grid.y == 0) {
+      return;
+    }
 #if defined(LAMINA_CUDA_EMULATED)
-    if (!Takes(name, grid, threads, shared_bytes, /*together=*/true)) {
+    if (!Takes(name, shape)) {
       return;
     }
     Enqueue([=] {
-      emulator::LaunchTogether(name, grid, {static_cast<unsigned>(threads)}, shared_bytes, [&] { kernel(args...); });
+      const dim3 block{static_cast<unsigned>(shape.threads)};
+      const auto body = [&] { kernel(args...); };
+      if (shape.together) {
+        emulator::LaunchTogether(name, shape.grid, block, shape.shared_bytes, body);
+      } else if (shape.cluster > 0) {
+        emulator::LaunchClusters(name, shape.grid, block, shape.shared_bytes, shape.cluster, body);
+      } else {
+        emulator::Launch(name, shape.grid, block, shape.shared_bytes, body);
+      }
     });
 #else
     std::tuple<P...> parameters(args...);
     std::apply(
         [&](P&... each) {
           void* pointers[] = {&each...};
-          LaunchKernel(name, reinterpret_cast<const void*>(kernel), grid, threads, shared_bytes, pointers,
-                       /*together=*/true);
+          LaunchKernel(name, reinterpret_cast<const void*>(kernel), shape, pointers);
         },
         parameters);
 #endif
@@ -148,12 +150,11 @@ class Device {
   void* stream() const;
 
  private:
-  void LaunchKernel(const char* name, const void* kernel, dim3 grid, int threads, int64_t shared_bytes,
-                    void** parameters, bool together = false) noexcept;
+  void LaunchKernel(const char* name, const void* kernel, const LaunchShape& shape, void** parameters) noexcept;
   Verdict AskTogether(const void* kernel, int blocks, int threads, int64_t shared_bytes) noexcept;
 #if defined(LAMINA_CUDA_EMULATED)
   // What a launch of a GPU would be refused for is kept as its error.
-  bool Takes(const char* name, const dim3& grid, int threads, int64_t shared_bytes, bool together) noexcept;
+  bool Takes(const char* name, const LaunchShape& shape) noexcept;
 #endif
   void ThrowKept();
 

@@ -18,7 +18,8 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 /// What changes from one recorded step to the next, in device memory.
 struct LiveStep {
   UpdateRule rule;
-  int64_t first = 0;  // sample of the order
+  int64_t first = 0;              // sample of the order
+  const double* rates = nullptr;  // the learning rate of this step, before those of the next ones; null: the rule's
   // The rule's numbers for parameters with decay, worked out once a step: Adam's powers in every thread of an update
   // would take longer than the update.
   UpdateNumbers<float> f32{};
@@ -247,7 +248,13 @@ struct ParameterEpilogue {
       body([&](int64_t row, int64_t col, int count, const auto& sums) { gradient.Store(row, col, count, sums); });
       return;
     }
-    UpdateNumbers<T> now = live == nullptr ? numbers : live->Numbers<T>();
+    UpdateNumbers<T> now = numbers;
+    if (live != nullptr) {  // recorded with a learning rate of 1: the rule has the parameter's share of it
+      now = live->Numbers<T>();
+      const T share = static_cast<T>(rule.learning_rate);
+      now.eta *= share;
+      now.rate *= share;
+    }
     now.lambda = decay ? now.lambda : T(0);
     VisitUpdate(live == nullptr ? rule : live->rule, [&](auto update, auto states) {
       using U = decltype(update);

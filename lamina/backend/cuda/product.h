@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "lamina/backend/cuda/device.h"
 #include "lamina/backend/cuda/epilogue.cuh"
@@ -87,6 +88,17 @@ void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>
 template <class E>
 void LaunchWgmmaThree(Device& device, const char* name, const ProductLaunch<E, float>& launch,
                       const ForwardEpilogue<float, float>& epilogue);
+/// Its variants with a group of warps that fetches, forward; halves have to stand as MayQueue() says.
+template <class E>
+void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, float>& launch,
+                      const ForwardEpilogue<float, float>& epilogue);
+/// Whether operands stand so that the hardware copies them; those of f32 pass through registers.
+template <class E>
+bool MayQueue(const ProductArgs<E, float>& args) {
+  constexpr int64_t kMost = int64_t{1} << 30;  // places are counted with 32 bits
+  return std::is_same_v<E, float> ||
+         (args.a.aligned && args.b.aligned && args.depth > 0 && args.rows <= kMost && args.cols <= kMost);
+}
 #endif
 /// The epilogue over a finished product of rows x cols, dense in `partial`, of `splits` parts; its row 0 is `first_row`
 /// of the result.

@@ -188,15 +188,18 @@ inline constexpr bool kPlaceIsLate<ParameterEpilogue<T>> = false;
 
 /// element(row, col, count, sums) for the results of `out_rows` x kCols in shared memory, as far as `row` and `col` are
 /// inside the whole product. `first_row` is the part's first row. A thread keeps to its columns. Not unrolled:
-/// `element` is the code of every activation.
-template <int kCols, int kStride, bool kLate, class E, class S, class Element>
+/// `element` is the code of every activation. By the kThreads threads that the caller is one of.
+template <int kCols, int kStride, bool kLate, int kThreads = kBlockThreads, class E, class S, class Element>
 __device__ inline void ForStaged(const ProductArgs<E, S>& args, const S* out, int64_t first_row, int64_t first_col,
                                  int out_rows, const Element& element) {
   constexpr int kFew = kTogether<S>;
   constexpr int kThreadsOfRow = kCols / kFew;
-  constexpr int kRowStep = kBlockThreads / kThreadsOfRow;
-  static_assert(kBlockThreads % kThreadsOfRow == 0 && kStride % kFew == 0);
+  constexpr int kRowStep = kThreads / kThreadsOfRow;
+  static_assert(kThreads % kThreadsOfRow == 0 && kStride % kFew == 0);
   int thread = static_cast<int>(threadIdx.x);
+  if constexpr (kThreads < kBlockThreads) {
+    thread %= kThreads;
+  }
   if constexpr (kLate) {
     Opaque(thread);
   }

@@ -21,11 +21,17 @@ void LaunchTensor(Device& device, const char* name, const ProductLaunch<E, float
   if (IsWgmma(launch.kernel)) {
     constexpr bool kForward = std::is_same_v<Epilogue, ForwardEpilogue<float, float>>;
     if constexpr (kForward) {
-      if (BaseOf(launch.kernel) != launch.kernel) {
+      const ProductVariant variant = RowOf(launch.kernel).variant;
+      const bool queue = variant == ProductVariant::kQueue || variant == ProductVariant::kQueuePair;
+      if (variant == ProductVariant::kThreeStages) {
         LaunchWgmmaThree(device, name, launch, epilogue);
-        AddParts(device, launch.args, epilogue);
-        return;
+      } else if (queue && MayQueue(launch.args)) {
+        LaunchWgmmaQueue(device, name, launch, epilogue);
+      } else {
+        LaunchWgmma<kA, kB>(device, name, launch, epilogue);
       }
+      AddParts(device, launch.args, epilogue);
+      return;
     }
     LaunchWgmma<kA, kB>(device, name, launch, epilogue);
     AddParts(device, launch.args, epilogue);

@@ -13,8 +13,9 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-/// A block's threads bring kLines lines of an operand of E to shared memory, slab by slab, rounded as Kind says.
-template <class Kind, class E, Contiguous kContiguous, int kLines>
+/// The first kThreads threads of a block bring kLines lines of an operand of E to shared memory, slab by slab, rounded
+/// as Kind says.
+template <class Kind, class E, Contiguous kContiguous, int kLines, int kThreads = kBlockThreads>
 class Filler {
  public:
   static constexpr bool kRounds = std::is_same_v<E, float>;
@@ -99,7 +100,7 @@ class Filler {
   static constexpr int kPiece = kPiece_bytes / kNumber_bytes;  // numbers that stay together
   static constexpr int kPiecesOfRow = kRow_bytes / kPiece_bytes;
   static constexpr int kGroup = kRowsAreLines ? 1 : 16 / kPiece;  // lines that a thread has pieces of at once
-  static constexpr int kTurnLines = kBlockThreads / kPiecesOfRow * kGroup;
+  static constexpr int kTurnLines = kThreads / kPiecesOfRow * kGroup;
   static constexpr int kTurns = kLines / kTurnLines;
   static_assert(kLines % kTurnLines == 0);
   static constexpr int kRowLength = kRowsAreLines ? kPiece : kGroup;  // of what is read of a row of global memory

@@ -30,6 +30,9 @@ __global__ void GatherRowsKernel(const W* from, int64_t from_stride, const int64
 __global__ inline void AdvanceKernel(LiveStep* live, int64_t batch) {
   live->first += batch;
   ++live->rule.step;
+  if (live->rates != nullptr) {
+    live->rule.learning_rate = *++live->rates;
+  }
   live->WorkOutNumbers();
 }
 

@@ -2,12 +2,15 @@
 // before work, and the words where there is none.
 #include "lamina/backend/cuda/device.h"
 
+#include <cuda.h>
+
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "lamina/backend/copy_streams.h"
+#include "lamina/backend/cuda/tensor_map.h"
 #include "tests/cuda/runtime/stand_in.h"
 
 namespace lamina::cuda {
@@ -33,6 +36,8 @@ void UseAll(Device& device, int other) {
   with_other([&] { device.Download(host.data(), second, 64); });
   with_other([&] { device.Launch("none", &NoKernel, dim3{1, 1, 1}, 32, 0, 1); });
   with_other([&] { device.LaunchTogether("none", &NoKernel, dim3{1, 1, 1}, 32, 100 * 1024, 1); });
+  with_other([&] { device.LaunchAs("none", &NoKernel, {.grid = {2, 1, 1}, .threads = 32, .cluster = 2}, 1); });
+  EXPECT_EQ(stand_in::LastCluster(), 2);
   with_other([&] { device.AwaitOthers(); });
   std::unique_ptr<Device::Recording> recording;
   with_other([&] { recording = device.Record([&] { device.Launch("none", &NoKernel, dim3{1, 1, 1}, 32, 0, 1); }); });
@@ -89,6 +94,40 @@ TEST(CudaDevice, AsksBeforeBlocksWaitForEachOther) {
   stand_in::TheMachine().cooperative = false;
   EXPECT_NE(device.MayLaunchTogether(&NoKernel, 1, 256, 0).reason.find("does not launch"), std::string::npos);
   stand_in::TheMachine().cooperative = true;
+}
+
+std::string ErrorOf(Device& device) {
+  try {
+    device.Synchronize();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CudaDevice, TellsTheDriverOfAMatrixAndKeepsWhatItRefuses) {
+  Device device(0);
+  const PartsOf2D parts{.data = &device, .is_bfloat = true, .rows = 300, .cols = 72, .stride = 80, .part_rows = 128};
+  MapOf(device, parts);
+  EXPECT_EQ(ErrorOf(device), "");
+  const std::vector<int64_t> wanted{2,
+                                    72,
+                                    300,
+                                    80 * 2,
+                                    64,
+                                    128,
+                                    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                    CU_TENSOR_MAP_SWIZZLE_128B,
+                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE};
+  EXPECT_EQ(stand_in::LastMap(), wanted) << "the innermost size first";
+  stand_in::TheMachine().map_result = CUDA_ERROR_INVALID_VALUE;
+  MapOf(device, parts);
+  EXPECT_NE(ErrorOf(device).find("a map of 300 x 72 numbers, rows 80 apart, failed: CUresult 1"), std::string::npos);
+  stand_in::TheMachine().map_result = CUDA_SUCCESS;
+  stand_in::TheMachine().maps = false;
+  MapOf(device, parts);
+  EXPECT_NE(ErrorOf(device).find("driver 525 or newer"), std::string::npos);
+  stand_in::TheMachine().maps = true;
 }
 
 TEST(CudaDevice, SaysWhichDriverIsNeeded) {

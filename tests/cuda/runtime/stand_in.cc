@@ -1,6 +1,7 @@
 // The functions that device.cc and copy_streams.cc call, as cuda_runtime_api.h declares them.
 #include "tests/cuda/runtime/stand_in.h"
 
+#include <cuda.h>
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -58,6 +59,32 @@ std::vector<std::string> Mistakes() {
 int CurrentGpu() { return current; }
 void ChooseGpu(int number) { current = number; }
 int Calls() { return calls; }
+
+namespace {
+
+std::vector<int64_t> last_map;
+int last_cluster = 0;
+
+CUresult EncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data, const cuuint64_t* sizes,
+                     const cuuint64_t* stride_bytes, const cuuint32_t* part, const cuuint32_t*, CUtensorMapInterleave,
+                     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
+  std::memcpy(static_cast<void*>(map), &data, sizeof(data));
+  last_map = {rank,
+              static_cast<int64_t>(sizes[0]),
+              static_cast<int64_t>(sizes[1]),
+              static_cast<int64_t>(stride_bytes[0]),
+              part[0],
+              part[1],
+              type,
+              swizzle,
+              fill};
+  return static_cast<CUresult>(TheMachine().map_result);
+}
+
+}  // namespace
+
+std::vector<int64_t> LastMap() { return last_map; }
+int LastCluster() { return last_cluster; }
 
 }  // namespace lamina::runtime_stand_in
 
@@ -149,6 +176,19 @@ cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t, cudaStream
 }
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, size_t, cudaStream_t stream) {
   return Use(stream, "cudaLaunchCooperativeKernel");
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
+  last_cluster = config->numAttrs == 1 && config->attrs[0].id == cudaLaunchAttributeClusterDimension
+                     ? static_cast<int>(config->attrs[0].val.clusterDim.x)
+                     : 0;
+  return Use(config->stream, "cudaLaunchKernelExC");
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  const bool found = TheMachine().maps && std::string(name) == "cuTensorMapEncodeTiled";
+  *function = found ? reinterpret_cast<void*>(&EncodeTiled) : nullptr;
+  *result = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return Make(event); }

@@ -2,6 +2,7 @@
 // rules about which GPU a thread has chosen. Nothing is computed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct Machine {
   int driver = 13000;       // what cudaDriverGetVersion tells
   bool cooperative = true;  // launches of blocks that wait for each other
   int resident = 1;         // blocks of a kernel a multiprocessor
+  bool maps = true;         // the driver has cuTensorMapEncodeTiled ...
+  int map_result = 0;       // ... which answers so
 };
 Machine& TheMachine();
 
@@ -21,6 +24,11 @@ std::vector<std::string> Mistakes();
 /// The GPU of the calling thread; as cudaGetDevice and cudaSetDevice.
 int CurrentGpu();
 void ChooseGpu(int number);
+/// What the driver was last told of a matrix to copy parts of. Sizes, bytes from row to row and the part come before
+/// type, swapping and what lies beyond.
+std::vector<int64_t> LastMap();
+/// Blocks of a cluster of the last launch that had such.
+int LastCluster();
 /// Calls that did something to a GPU, so that a test knows that there were some.
 int Calls();
 
