@@ -259,6 +259,7 @@ int Main(int argc, const char* const* argv) {
     return kExitOk;
   }
   CLI::App app("lamina computes and trains neural layers at the speed of the hardware.", "lamina");
+  app.allow_windows_style_options(false);  // "/data/table.csv" is a file there, too
   app.set_version_flag("--version", VersionText(), "Print the version and the build options");
   app.set_help_flag("-h", "Print the flags that most people use");
   app.set_help_all_flag("--help", "Print all flags");

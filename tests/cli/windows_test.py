@@ -81,6 +81,8 @@ class WindowsTest(CliTest):
             self.assertTrue(os.path.exists(self.path(name + ".safetensors")), said)
             self.windows("predict", model, windows_name, "--out", windows_name + ".answers.csv")
             self.assertEqual(self.read(name + ".answers.csv", "rb").count(b"\n"), 61)
+        rooted = self.path("with blank.csv")  # "/folder/name", which is no flag
+        self.windows("predict", rooted + ".safetensors", rooted, "--out", rooted + ".again.csv")
         missing = self.windows("train", "C:\\not\\there.csv", code=1).err
         self.assertIn("C:\\not\\there.csv", missing)
         self.assertIn("No such file", missing)
