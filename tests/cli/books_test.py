@@ -88,11 +88,14 @@ class BooksTest(CliTest):
         middle = len(content) // 2  # within the sheet
         self.write("bad.xlsx", content[:middle] + bytes(40) + content[middle + 40:])
         self.refuse("data", "show", "bad.xlsx", says=("bad.xlsx", "damaged", "'xl/worksheets/sheet1.xml'"))
-        other = io.BytesIO()
-        with zipfile.ZipFile(other, "w") as archive:
-            archive.writestr("one.csv", "a,b\n1,2\n")
-        self.write("t.zip", other.getvalue())
-        self.refuse("data", "show", "t.zip", says=("t.zip", "not a workbook", "'one.csv'", "Unpack"))
+        for names in (["one.csv"], ["one.csv", "two.csv"]):
+            other = io.BytesIO()
+            with zipfile.ZipFile(other, "w") as archive:
+                for name in names:
+                    archive.writestr(name, "a,b\n1,2\n")
+            self.write(f"{len(names)}.zip", other.getvalue())
+        self.assertIn("1 row, 2 columns", self.succeed("data", "show", "1.zip").out)
+        self.refuse("data", "show", "2.zip", says=("2.zip", "not a workbook", "'one.csv', 'two.csv'", "Unpack"))
         self.write("t.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000))
         self.refuse("data", "show", "t.xls", says=("t.xls", "before 2007", "CSV UTF-8"))
 
