@@ -11,7 +11,9 @@ fetch_source() { # folder name suite
   rm -rf "${folder:?}/$name"
   mkdir -p "$lists/lists/partial"
   keys="/usr/share/keyrings/$(sed -n 's/^ID=//p' /etc/os-release)-archive-keyring.gpg"
-  targets="$(apt-get indextargets --format "deb-src [signed-by=$keys] \$(REPO_URI) \$(RELEASE) main" 'Created-By: Packages' 'Component: main' | sort -u)"
+  # The release before its security updates: apt asks the first archive that lists a version. That of updates lists
+  # some that it has no more.
+  targets="$(apt-get indextargets --format "deb-src [signed-by=$keys] \$(REPO_URI) \$(RELEASE) main" 'Created-By: Packages' 'Component: main' | sort -u | sort -s -k4,4)"
   if ! grep -E " $suite(-[a-z]+)? main$" <<<"$targets" >"$lists/sources.list"; then # a release that this system is not of
     sed -nE "/-security main$/!{s/ [^ ]+ main$/ $suite main/p;q}" <<<"$targets" >"$lists/sources.list"
   fi
