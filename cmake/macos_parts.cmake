@@ -23,7 +23,7 @@ add_library(lamina::beast INTERFACE IMPORTED)
 file(GLOB zlib_sources ${zlib}/*.c)
 add_library(lamina_macos_zlib STATIC ${zlib_sources})
 target_include_directories(lamina_macos_zlib SYSTEM PUBLIC ${zlib})
-target_compile_definitions(lamina_macos_zlib PRIVATE HAVE_UNISTD_H)
+target_compile_definitions(lamina_macos_zlib PRIVATE HAVE_UNISTD_H fdopen=fdopen)  # else it takes this system for Mac OS 9
 target_compile_options(lamina_macos_zlib PRIVATE -w)
 add_library(ZLIB::ZLIB INTERFACE IMPORTED)
 set_target_properties(ZLIB::ZLIB PROPERTIES INTERFACE_LINK_LIBRARIES lamina_macos_zlib)
