@@ -26,6 +26,17 @@ Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shar
   return sums;
 }
 
+void AddSoftmax(const double* logits, double temperature, double weight, std::span<double> sums) {
+  const double largest = *std::max_element(logits, logits + sums.size());
+  double total = 0;
+  for (size_t c = 0; c < sums.size(); ++c) {
+    total += std::exp((logits[c] - largest) / temperature);
+  }
+  for (size_t c = 0; c < sums.size(); ++c) {
+    sums[c] += weight * std::exp((logits[c] - largest) / temperature) / total;
+  }
+}
+
 Matrix SharesOfGates(const Matrix& gates) {
   Matrix shares(gates.rows(), gates.cols(), DType::kF64);
   ConvertMatrix(gates.view(), shares.view());

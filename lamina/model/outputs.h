@@ -11,6 +11,8 @@ namespace lamina {
 
 /// The answers of an ensemble's networks (each rows × outputs, one type) times their shares, summed in f64.
 Matrix SumOfShares(std::span<const Matrix> answers, std::span<const double> shares);
+/// Adds the softmax of logits / temperature, `weight` times, to `sums`.
+void AddSoftmax(const double* logits, double temperature, double weight, std::span<double> sums);
 /// The shares of networks by Model::gates, row by row, in f64: the gates' outputs (rows × networks) over their sum.
 Matrix SharesOfGates(const Matrix& gates);
 /// NetworkOutputs() in f64 and, for regression, in units of the target; of encoded targets, too.

@@ -49,6 +49,8 @@ struct KernelMachineOptions {
   double start_ridge = 0;
   /// With one addition to the diagonal, and one more a round where f32 compares; 0: as many as the search needs.
   int64_t most_systems = 0;
+  /// SolveKernelMachine(): the last so many rows are left out together as well, which costs next to nothing.
+  int64_t apart = 0;
   int threads = 1;
   /// In whose memory systems are solved where it makes DeviceKernels (backend/device_kernels.h), from so many rows on;
   /// null, or another one: by this processor. SolveByCentres() is the processor's always.
@@ -73,6 +75,7 @@ struct KernelMachine {
   Matrix alpha;      // rows × outputs, f64
   Matrix left_out;   // rows × outputs: target less answer of each row (or group) left out; NaN: not asked about
   double error = 0;  // mean square of these, by sample weights
+  Matrix apart;      // KernelMachineOptions::apart × outputs: target less what all rows before teach; else empty
   /// The least error of each kind, in the order of the choices; NaN for one not tried.
   std::vector<double> errors_of_kinds;
   bool complete = false;  // else stop_requested() ended it, and it is of no use
@@ -87,8 +90,8 @@ KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const Kerne
 int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool left_out = true);
 
 /// Alpha of `chosen` (kind, scale, ridge, feature_weights) for other rows, with the sample weights, threads and
-/// stop_requested of `options`. No row is left out, which takes half the operations and a third of the memory:
-/// left_out is empty, and error stays that of `chosen`. Throws as FitKernelMachine().
+/// stop_requested of `options`. No row is left out by itself, which takes half the operations and a third of the memory:
+/// left_out is empty, and error stays that of `chosen`. A GPU leaves none apart. Throws as FitKernelMachine().
 KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                                  const KernelMachineOptions& options);
 

@@ -189,6 +189,16 @@ KernelMachine FittedToAll(const PreparedRows& rows, const KernelMachine& chosen,
   return machine;
 }
 
+// The errors of the last `count` rows where each was left out: what is nearest to those of rows left out together.
+void LeaveApart(int64_t count, int64_t rows, KernelMachine& machine) {
+  if (machine.left_out.rows() != rows || count == 0) {
+    return;
+  }
+  machine.apart = Matrix(count, machine.left_out.cols(), DType::kF64);
+  const double* const from = machine.left_out.Row<double>(rows - count);
+  std::copy_n(from, count * machine.left_out.cols(), machine.apart.Row<double>(0));
+}
+
 // What rows left out say beside their errors.
 void LookAtLeftOut(const PreparedRows& rows, const KernelNetworkOptions& options, KernelNetwork& result) {
   if (options.classes && result.machine.complete) {
@@ -250,6 +260,7 @@ KernelMachineOptions MachineOptionsOf(const KernelNetworkOptions& options) {
   machine_options.backend = options.backend;
   machine_options.least_device_rows = options.least_device_rows;
   machine_options.seconds = options.seconds;
+  machine_options.apart = options.apart;
   machine_options.stop_requested = options.stop_requested;
   machine_options.progress = options.progress;
   return machine_options;
@@ -341,6 +352,7 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
     result.centres = most_centres;
     RefineWithAll(options, MachineOptionsOf(options), rows, result);
   }
+  LeaveApart(options.apart, train.size(), result.machine);
   Finish(options, train.dtype(), std::move(rows), result);
   return result;
 }

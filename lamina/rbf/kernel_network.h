@@ -38,6 +38,8 @@ struct KernelNetworkOptions {
   bool leaves = true;  // else of more some are the neurons, as many as CentresFor() says
   /// Neurons of one machine, evenly spread, where rows are more than choices are made with; 0: all rows.
   int64_t centres = 0;
+  /// The last so many rows are left out together, too: KernelMachine::apart. For rows without weights and times.
+  int64_t apart = 0;
   /// By how much the mean squared error may grow, as a share of it, where fewer neurons are enough for that; 0: none
   /// are dropped.
   double prune = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "lamina/backend/cpu/symmetric_kernels.h"
 #include "lamina/rbf/kernel_rows.h"
@@ -33,15 +34,19 @@ void FillSystem(const KernelRows& rows, const KernelMachine& machine, double rid
   });
 }
 
-// Alpha at c * stride + i; false where the system cannot be solved.
-bool SolveSystem(const KernelRows& rows, const KernelMachine& machine, double ridge,
-                 const KernelMachineOptions& options, const double* targets, int64_t outputs, double* alpha) {
+// Alpha at c * stride + i, errors of the rows apart to the machine; false where the system cannot be solved.
+bool SolveSystem(const KernelRows& rows, double ridge, const KernelMachineOptions& options, const double* targets,
+                 int64_t outputs, double* alpha, KernelMachine& machine) {
   const int64_t count = rows.columns().rows;
   const int64_t stride = KernelSolver::StrideOf(count);
+  const int64_t begin = count - options.apart;
+  Matrix apart(options.apart, outputs, DType::kF64);
   if (count >= kRefinedRows) {
     RefinedSolver solver(count, outputs, options.threads);
     FillSystem(rows, machine, ridge, options, solver);
     if (solver.Solve(targets, stride, alpha)) {
+      solver.ByEarlier(begin, alpha, stride, static_cast<double*>(apart.data()));
+      machine.apart = std::move(apart);
       return true;
     }
   }
@@ -51,6 +56,10 @@ bool SolveSystem(const KernelRows& rows, const KernelMachine& machine, double ri
     return false;
   }
   std::copy_n(solver.alpha(), outputs * stride, alpha);
+  for (int64_t i = begin; i < count; ++i) {
+    solver.ByEarlier(i, begin, apart.Row<double>(i - begin));
+  }
+  machine.apart = std::move(apart);
   return true;
 }
 
@@ -88,7 +97,7 @@ KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMac
   }
   const auto solve = [&](double ridge) {
     if (on_device == nullptr) {
-      return SolveSystem(*rows, machine, ridge, options, targets, y.cols, alpha);
+      return SolveSystem(*rows, ridge, options, targets, y.cols, alpha, machine);
     }
     const bool done = on_device->Solve(shape, ridge);
     std::copy_n(on_device->alpha(), done ? y.cols * stride : 0, alpha);

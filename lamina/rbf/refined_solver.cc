@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "lamina/base/stop.h"
 #include "lamina/base/team.h"
@@ -187,6 +188,28 @@ bool RefinedSolver::Solve(const double* targets, int64_t stride, double* alpha) 
     }
   }
   return true;
+}
+
+void RefinedSolver::ByEarlier(int64_t begin, const double* alpha, int64_t stride, double* errors) const {
+  const auto factor = [&](int64_t i, int64_t j) {
+    return static_cast<double>(factor_.Panel(0)[TrianglePlace(i, j)]);
+  };
+  std::vector<double> turned(static_cast<size_t>(rows_ - begin));  // the end of L' alpha
+  for (int64_t c = 0; c < outputs_; ++c) {
+    std::fill(turned.begin(), turned.end(), 0.0);
+    for (int64_t i = begin; i < rows_; ++i) {
+      for (int64_t j = begin; j <= i; ++j) {
+        turned[static_cast<size_t>(j - begin)] += factor(i, j) * alpha[c * stride + i];
+      }
+    }
+    for (int64_t i = begin; i < rows_; ++i) {
+      double sum = 0;
+      for (int64_t j = begin; j <= i; ++j) {
+        sum += factor(i, j) * turned[static_cast<size_t>(j - begin)];
+      }
+      errors[(i - begin) * outputs_ + c] = sum;
+    }
+  }
 }
 
 }  // namespace lamina

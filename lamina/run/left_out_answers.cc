@@ -35,17 +35,6 @@ Matrix LogitsOfAnswers(const Matrix& answers, bool probabilities) {
   return logits;
 }
 
-void AddSoftmax(const double* logits, double temperature, double weight, std::span<double> sums) {
-  const double largest = *std::max_element(logits, logits + sums.size());
-  double total = 0;
-  for (size_t c = 0; c < sums.size(); ++c) {
-    total += std::exp((logits[c] - largest) / temperature);
-  }
-  for (size_t c = 0; c < sums.size(); ++c) {
-    sums[c] += weight * std::exp((logits[c] - largest) / temperature) / total;
-  }
-}
-
 }  // namespace
 
 LeftOutRows::LeftOutRows(std::span<const Dataset> tests, int64_t table_rows, bool classes) : classes_(classes) {

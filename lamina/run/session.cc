@@ -321,7 +321,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   if (IsFirst() && result.history.stop_reason != "interrupted") {
     JudgeBy(validation(), result);
-    AnswerWithKernels(std::move(kernels), model_);
+    AnswerWithKernels(std::move(kernels), *data_, *backend_, model_);
     if (test().size() > 0) {
       result.test = Evaluate(model_, *backend_, test());
       MeasureTest(result);

@@ -12,6 +12,7 @@
 #include "lamina/base/check.h"
 #include "lamina/base/error.h"
 #include "lamina/base/random.h"
+#include "lamina/base/text.h"
 #include "lamina/data/encode/category_lookup.h"
 
 namespace lamina {
@@ -86,7 +87,8 @@ Split SplitRows(std::span<const int64_t> rows, std::span<const int32_t> strata, 
   const Ratios ratios = CheckedRatios(options);
   const auto parts = static_cast<size_t>(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r > 0; }));
   if (rows.size() < parts) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{} rows cannot be split into {} parts", rows.size(), parts),
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} cannot be split into {} parts", Counted(std::ssize(rows), "row{s}"), parts),
                 {.remedy = fmt::format("At least {} rows are needed.", parts)});
   }
   Random random(options.seed, kSplitStream);
