@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -19,6 +20,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/intervals.h"
 #include "lamina/run/method_choice.h"
+#include "lamina/run/side_by_side.h"
 #include "lamina/run/table_rows.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
@@ -194,6 +196,58 @@ void Conclude(const TrainSettings& settings, CrossValidation& result) {
   }
 }
 
+// The folds' sessions, in order. A device trains as many side by side as it has room for; then the first of them alone
+// tells how far it is.
+class FoldSessions {
+ public:
+  using Trained = std::pair<std::unique_ptr<TrainSession>, TrainResult>;
+
+  FoldSessions(const TrainSettings& settings, const RawData& raw, const std::optional<Preprocessor>& encoding,
+               const std::vector<Activation>& custom)
+      : settings_(settings), raw_(raw), encoding_(encoding), custom_(custom) {}
+
+  Trained Train(int64_t fold, const CrossValidationCallbacks& callbacks) {
+    const bool ready = !trained_.empty();
+    if (!ready) {
+      MakeSessions(fold);
+    }
+    TrainSession& first = ready ? *trained_.front().first : *sessions_.front();
+    if (callbacks.started) {
+      callbacks.started(fold, first);
+    }
+    if (!ready) {
+      std::vector<TrainResult> results = RunSideBySide(sessions_, callbacks.train);
+      for (size_t i = 0; i < results.size(); ++i) {
+        trained_.emplace_back(std::move(sessions_[i]), std::move(results[i]));
+      }
+    }
+    Trained next = std::move(trained_.front());
+    trained_.pop_front();
+    return next;
+  }
+
+ private:
+  void MakeSessions(int64_t fold) {
+    sessions_.clear();
+    sessions_.push_back(Make(fold, nullptr));
+    const int64_t end = std::min(settings_.folds + 1, fold + MostSideBySide(*sessions_.front()));
+    while (++fold < end) {
+      sessions_.push_back(Make(fold, &sessions_.front()->backend()));
+    }
+  }
+  std::unique_ptr<TrainSession> Make(int64_t fold, const Backend* beside) const {
+    return std::make_unique<TrainSession>(SettingsOfFold(settings_, fold), raw_,
+                                          FoundByFolds{.encoding = encoding_, .beside = beside}, custom_);
+  }
+
+  const TrainSettings& settings_;
+  const RawData& raw_;
+  const std::optional<Preprocessor>& encoding_;
+  const std::vector<Activation>& custom_;
+  std::vector<std::unique_ptr<TrainSession>> sessions_;
+  std::deque<Trained> trained_;
+};
+
 // The folds that the portfolio's models are trained on, with nothing decided but the task.
 TrainSettings SettingsOfPortfolio(const TrainSettings& given, const RawData& raw) {
   if (raw.main.train.is_image) {
@@ -361,25 +415,22 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   OutOfFoldCollector collector(raw, settings);
   double log_temperature = 0;
   bool calibrated = false;
+  FoldSessions sessions(settings, raw, result.found.encoding, custom);
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
-    TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
-    if (callbacks.started) {
-      callbacks.started(fold, session);
-    }
-    const TrainResult trained = session.Run(callbacks.train);
+    const auto [session, trained] = sessions.Train(fold, callbacks);
     if (trained.history.stop_reason == "interrupted") {
       result.interrupted = true;
       return result;
     }
     const std::vector<ScoredRows> scored =
-        collector.Take(fold, session.model(), session.test(),
-                       NetworkOutputs(session.model(), session.backend(), session.test().features));
+        collector.Take(fold, session->model(), session->test(),
+                       NetworkOutputs(session->model(), session->backend(), session->test().features));
     if (settings.bag) {
-      RefuseNearest(session.model(), "--bag");
-      RefuseEnsemble(session.model(), "--bag");
-      result.found.networks.push_back(session.model().network);
+      RefuseNearest(session->model(), "--bag");
+      RefuseEnsemble(session->model(), "--bag");
+      result.found.networks.push_back(session->model().network);
     }
-    FoldResult one = ResultOf(fold, session, trained, scored);
+    FoldResult one = ResultOf(fold, *session, trained, scored);
     log_temperature += std::log(one.temperature);
     calibrated |= trained.calibration.has_value();
     if (callbacks.done) {

@@ -9,9 +9,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/cpu_backend.h"
+#include "lamina/backend/runs_beside.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
@@ -216,8 +218,12 @@ void TrainSession::ChooseBackend() {
                                        ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.StateCount())
                                        : settings_.backend;
-  backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
-                              &tuning_warning_);
+  if (const Backend* other = found_ ? std::exchange(found_->beside, nullptr) : nullptr; other != nullptr) {
+    backend_ = dynamic_cast<const RunsBeside&>(*other).MakeBeside();
+  } else {
+    backend_ = MakeTunedBackend(
+        backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)}, &tuning_warning_);
+  }
   if (settings_.precision == kAutoText) {
     const Techniques techniques = TechniquesOf(model_.network.layers(), settings_.members, options_.step);
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,

@@ -49,6 +49,7 @@ struct FoundByFolds {
   std::optional<Preprocessor> encoding;  // that of all rows, instead of the training rows'
   std::vector<Network> networks;         // they answer together, nothing is trained
   std::vector<double> shares;            // of each; empty: equal ones
+  const Backend* beside = nullptr;       // of a run on the same device at the same time (RunsBeside); not kept
 };
 
 class TrainSession {

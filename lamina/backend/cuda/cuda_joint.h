@@ -1,0 +1,49 @@
+// Recorded work of several runs in one launch: small networks fill a GPU only together.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lamina/backend/cuda/device.h"
+
+namespace lamina::LAMINA_CUDA_NAMESPACE {
+
+struct Recorded {
+  Device* device = nullptr;
+  Device::Recording* work = nullptr;
+  bool operator==(const Recorded&) const = default;
+};
+
+/// Recordings of several devices, which are the same GPU, as one: a branch each. What was asked of a device before
+/// comes before its branch, what is asked of it later after all of them. Throws Error where the GPU cannot.
+std::unique_ptr<Device::Recording> Together(const std::vector<Recorded>& branches);
+
+/// Where runs meet that have a thread and a Device each.
+class JointLaunch {
+ public:
+  /// The others wait for the run of `device` from now on until it leaves.
+  void Enter(const Device& device);
+  void Leave(const Device& device) noexcept;
+  /// Recordings of `device` will be gone.
+  void Forget(const Device& device) noexcept;
+  /// Launches the work together with that of all others that entered, once each of them has asked.
+  void Run(const Recorded& recorded) noexcept;
+
+ private:
+  void LaunchIfAllAsked() noexcept;
+
+  struct Made {
+    std::vector<Recorded> branches;
+    std::unique_ptr<Device::Recording> together;
+  };
+  std::mutex mutex_;
+  std::condition_variable launched_;
+  std::vector<const Device*> entered_;  // one of a run for each Enter()
+  std::vector<Recorded> asked_;
+  std::vector<Made> made_;
+  int64_t launches_ = 0;
+};
+
+}  // namespace lamina::LAMINA_CUDA_NAMESPACE
