@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -196,58 +195,6 @@ void Conclude(const TrainSettings& settings, CrossValidation& result) {
   }
 }
 
-// The folds' sessions, in order. A device trains as many side by side as it has room for; then the first of them alone
-// tells how far it is.
-class FoldSessions {
- public:
-  using Trained = std::pair<std::unique_ptr<TrainSession>, TrainResult>;
-
-  FoldSessions(const TrainSettings& settings, const RawData& raw, const std::optional<Preprocessor>& encoding,
-               const std::vector<Activation>& custom)
-      : settings_(settings), raw_(raw), encoding_(encoding), custom_(custom) {}
-
-  Trained Train(int64_t fold, const CrossValidationCallbacks& callbacks) {
-    const bool ready = !trained_.empty();
-    if (!ready) {
-      MakeSessions(fold);
-    }
-    TrainSession& first = ready ? *trained_.front().first : *sessions_.front();
-    if (callbacks.started) {
-      callbacks.started(fold, first);
-    }
-    if (!ready) {
-      std::vector<TrainResult> results = RunSideBySide(sessions_, callbacks.train);
-      for (size_t i = 0; i < results.size(); ++i) {
-        trained_.emplace_back(std::move(sessions_[i]), std::move(results[i]));
-      }
-    }
-    Trained next = std::move(trained_.front());
-    trained_.pop_front();
-    return next;
-  }
-
- private:
-  void MakeSessions(int64_t fold) {
-    sessions_.clear();
-    sessions_.push_back(Make(fold, nullptr));
-    const int64_t end = std::min(settings_.folds + 1, fold + MostSideBySide(*sessions_.front()));
-    while (++fold < end) {
-      sessions_.push_back(Make(fold, &sessions_.front()->backend()));
-    }
-  }
-  std::unique_ptr<TrainSession> Make(int64_t fold, const Backend* beside) const {
-    return std::make_unique<TrainSession>(SettingsOfFold(settings_, fold), raw_,
-                                          FoundByFolds{.encoding = encoding_, .beside = beside}, custom_);
-  }
-
-  const TrainSettings& settings_;
-  const RawData& raw_;
-  const std::optional<Preprocessor>& encoding_;
-  const std::vector<Activation>& custom_;
-  std::vector<std::unique_ptr<TrainSession>> sessions_;
-  std::deque<Trained> trained_;
-};
-
 // The folds that the portfolio's models are trained on, with nothing decided but the task.
 TrainSettings SettingsOfPortfolio(const TrainSettings& given, const RawData& raw) {
   if (raw.main.train.is_image) {
@@ -415,9 +362,12 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   OutOfFoldCollector collector(raw, settings);
   double log_temperature = 0;
   bool calibrated = false;
-  FoldSessions sessions(settings, raw, result.found.encoding, custom);
+  SideBySide sessions([&](int64_t fold, MakesBackend make_backend) {
+    FoundByFolds found{.encoding = result.found.encoding, .make_backend = std::move(make_backend)};
+    return std::make_unique<TrainSession>(SettingsOfFold(settings, fold), raw, std::move(found), custom);
+  });
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
-    const auto [session, trained] = sessions.Train(fold, callbacks);
+    const auto [session, trained] = sessions.Train(fold, settings.folds, callbacks.started, callbacks.train);
     if (trained.history.stop_reason == "interrupted") {
       result.interrupted = true;
       return result;

@@ -9,11 +9,9 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "lamina/backend/backends.h"
 #include "lamina/backend/cpu/cpu_backend.h"
-#include "lamina/backend/runs_beside.h"
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
@@ -218,12 +216,9 @@ void TrainSession::ChooseBackend() {
                                        ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.StateCount())
                                        : settings_.backend;
-  if (const Backend* other = found_ ? std::exchange(found_->beside, nullptr) : nullptr; other != nullptr) {
-    backend_ = dynamic_cast<const RunsBeside&>(*other).MakeBeside();
-  } else {
-    backend_ = MakeTunedBackend(
-        backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)}, &tuning_warning_);
-  }
+  const BackendOptions options{.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)};
+  backend_ =
+      found_ && found_->make_backend ? found_->make_backend() : MakeTunedBackend(backend, options, &tuning_warning_);
   if (settings_.precision == kAutoText) {
     const Techniques techniques = TechniquesOf(model_.network.layers(), settings_.members, options_.step);
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
@@ -278,7 +273,6 @@ uint64_t TrainSession::Fingerprint() {
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
 
 TrainSession::~TrainSession() = default;
-
 const Dataset& TrainSession::train() const { return data_->train; }
 const Dataset& TrainSession::validation() const { return data_->validation; }
 const Dataset& TrainSession::test() const { return data_->test; }

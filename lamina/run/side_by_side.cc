@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <thread>
+#include <vector>
 
 #include "lamina/backend/runs_beside.h"
 #include "lamina/settings/method.h"
@@ -23,8 +24,15 @@ int64_t Bytes(const Dataset& rows) {
                         rows.targets.cols() * DTypeSize_bytes(rows.targets.dtype()));
 }
 
-}  // namespace
+void ThrowFirst(const std::vector<std::exception_ptr>& failures) {
+  for (const std::exception_ptr& failure : failures) {
+    if (failure != nullptr) {
+      std::rethrow_exception(failure);
+    }
+  }
+}
 
+// How many sessions like this one, about, the backend has room for at a time; 1: it runs one after the other.
 int64_t MostSideBySide(const TrainSession& session) {
   const TrainSettings& settings = session.settings();
   const bool beside = dynamic_cast<const RunsBeside*>(&session.backend()) != nullptr;
@@ -79,12 +87,36 @@ std::vector<TrainResult> RunSideBySide(const std::vector<std::unique_ptr<TrainSe
   for (std::thread& thread : threads) {
     thread.join();
   }
-  for (const std::exception_ptr& failure : failures) {
-    if (failure != nullptr) {
-      std::rethrow_exception(failure);
+  ThrowFirst(failures);
+  return results;
+}
+
+}  // namespace
+
+SideBySide::Trained SideBySide::Train(int64_t number, int64_t count,
+                                      const std::function<void(int64_t number, const TrainSession& session)>& started,
+                                      const TrainCallbacks& callbacks) {
+  std::vector<std::unique_ptr<TrainSession>> sessions;
+  if (trained_.empty()) {
+    sessions.push_back(make_(number, nullptr));
+  }
+  TrainSession& next = sessions.empty() ? *trained_.front().first : *sessions.front();
+  if (started) {
+    started(number, next);
+  }
+  if (!sessions.empty()) {
+    const int64_t end = std::min(count + 1, number + MostSideBySide(next));
+    for (int64_t other = number + 1; other < end; ++other) {
+      sessions.push_back(make_(other, [&] { return dynamic_cast<const RunsBeside&>(next.backend()).MakeBeside(); }));
+    }
+    std::vector<TrainResult> results = RunSideBySide(sessions, callbacks);
+    for (size_t i = 0; i < results.size(); ++i) {
+      trained_.emplace_back(std::move(sessions[i]), std::move(results[i]));
     }
   }
-  return results;
+  Trained trained = std::move(trained_.front());
+  trained_.pop_front();
+  return trained;
 }
 
 }  // namespace lamina

@@ -2,19 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "lamina/run/session.h"
 
 namespace lamina {
 
-/// How many sessions like this one, about, the backend has room for at a time; 1: it runs one after the other.
-int64_t MostSideBySide(const TrainSession& session);
+/// Sessions 1, 2, ..., trained in this order, or as many side by side as the backend has room for.
+class SideBySide {
+ public:
+  using Trained = std::pair<std::unique_ptr<TrainSession>, TrainResult>;
+  using Make = std::function<std::unique_ptr<TrainSession>(int64_t number, MakesBackend make_backend)>;
 
-/// Runs all of them, each in a thread. The first is in the calling thread and alone tells `callbacks` how far it is;
-/// they are asked in that thread whether to stop, for all. Throws what one of them threw, after the end of all.
-std::vector<TrainResult> RunSideBySide(const std::vector<std::unique_ptr<TrainSession>>& sessions,
-                                       const TrainCallbacks& callbacks);
+  explicit SideBySide(Make make) : make_(std::move(make)) {}
+
+  /// The next one, which is `number` of `count`; `started` is told before its result is there. Of sessions side by side
+  /// the first runs in the calling thread and alone tells `callbacks` how far it is. They are asked in that thread
+  /// whether to stop, for all. Throws what one of them threw, after the end of all.
+  Trained Train(int64_t number, int64_t count,
+                const std::function<void(int64_t number, const TrainSession& session)>& started,
+                const TrainCallbacks& callbacks);
+
+ private:
+  Make make_;
+  std::deque<Trained> trained_;
+};
 
 }  // namespace lamina

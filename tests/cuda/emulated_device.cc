@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "lamina/backend/cuda/cuda_joint.h"
 #include "lamina/backend/cuda/device.h"
+#include "lamina/backend/cuda/recordings.h"
 #include "tests/cuda/emulated_backend.h"
 #include "tests/cuda/emulated_joint.h"
 #include "tests/cuda/emulated_queues.h"

@@ -132,9 +132,8 @@ void Multiply(float* to, PlantedNumbers mistake, bool planted) {
   __syncthreads();
   float sum = 0;
   emulator::BeginProducts();
-  emulator::StartProduct([&] {
-    std::memcpy(&sum, emulator::SeenByProducts(emulator::SharedAddress(shared)), sizeof(sum));
-  });
+  emulator::StartProduct(
+      [&] { std::memcpy(&sum, emulator::SeenByProducts(emulator::SharedAddress(shared)), sizeof(sum)); });
   emulator::CommitProducts();
   if (!planted || mistake != PlantedNumbers::kProductNotWaitedFor) {
     emulator::WaitForProducts(0);

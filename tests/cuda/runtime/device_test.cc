@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/backend/copy_streams.h"
-#include "lamina/backend/cuda/cuda_joint.h"
+#include "lamina/backend/cuda/recordings.h"
 #include "lamina/backend/cuda/tensor_map.h"
 #include "tests/cuda/runtime/stand_in.h"
 
