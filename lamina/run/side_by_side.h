@@ -19,9 +19,9 @@ class SideBySide {
 
   explicit SideBySide(Make make) : make_(std::move(make)) {}
 
-  /// The next one, which is `number` of `count`; `started` is told before its result is there. Of sessions side by side
-  /// the first runs in the calling thread and alone tells `callbacks` how far it is. They are asked in that thread
-  /// whether to stop, for all. Throws what one of them threw, after the end of all.
+  /// The next one, which is `number` of `count`; `started` is told before its result is there. The first
+  /// of sessions side by side runs in the calling thread and alone tells `callbacks` how far it is. They are asked in
+  /// that thread whether to stop, for all. Throws what one of them threw, after the end of all.
   Trained Train(int64_t number, int64_t count,
                 const std::function<void(int64_t number, const TrainSession& session)>& started,
                 const TrainCallbacks& callbacks);

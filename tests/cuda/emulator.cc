@@ -25,7 +25,7 @@ std::vector<std::unique_ptr<Block>>& Blocks(size_t count) {
 
 Block& TheBlock() { return Block::Running(); }
 
-// Of all threads.
+// Runs side by side have a thread each.
 std::atomic<int64_t> kernels_so_far = 0;
 std::atomic<int64_t> threads_so_far = 0;
 
