@@ -16,6 +16,7 @@ function withoutThreads(wasm) {
     }
   };
   globalThis.SharedArrayBuffer ??= class {};  // the loader asks whether its memory is one
+  delete Atomics.waitAsync;  // by which it would hear of threads, in shared memory alone
   return { bytes, memory: new WebAssembly.Memory({ initial: number(), maximum: number() }) };
 }
 
