@@ -1,5 +1,5 @@
-// std::ssize with 64 bits, as on all other machines: what lamina counts is int64_t. Included before every source of that
-// build (lamina/CMakeLists.txt), never by one.
+// std::ssize with 64 bits, as on all other machines: what lamina counts is int64_t. Included before every source of
+// that build (lamina/CMakeLists.txt), never by one.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What of threads a browser has in a way of its own. A page that shares memory has them (docs/decisions/0104-web-threads.md).
+// What of threads a browser has in a way of its own: a page that shares memory has them
+// (docs/decisions/0104-web-threads.md).
 #include "lamina/platform/thread.h"
 
 #include <emscripten/em_js.h>
@@ -11,7 +12,7 @@
 #include "lamina/platform/posix.h"
 
 // Threads that the page has started ahead (web/train/library.js): one that is started while others wait never begins.
-EM_JS(int, lamina_threads_ahead, (), { return Module["workers"] ?? 0; });
+EM_JS(int, lamina_threads_ahead, (), { return Module["workers"] || 0; });
 
 namespace lamina::platform {
 namespace {
