@@ -1,5 +1,5 @@
-# Shared by the scripts that compile for another system: fetches Debian's sources, and its emscripten. Sourced, never run;
-# needs dpkg-dev.
+# Shared by the scripts that compile for another system: fetches Debian's sources, and its emscripten. Sourced, never
+# run; needs dpkg-dev.
 # shellcheck shell=bash
 
 # Lists of SUITE in FOLDER; `options` then has what apt needs to see them alone. KIND: deb or deb-src.
