@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
@@ -104,6 +105,7 @@ json TellAbout(const json& /*request*/, WebState& /*state*/) {
   return {{"version", Version()},
           {"settings", std::move(settings)},
           {"endings", endings},
+          {"threads", UsableCores()},
           {"most_bytes", platform::InstalledMemory_bytes() / kTimesOfFile}};
 }
 

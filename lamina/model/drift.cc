@@ -20,7 +20,7 @@ constexpr double kDrifted = 0.25;
 constexpr double kNoise = 2;  // times what is expected of equal data
 
 std::vector<int64_t> SpreadOut(std::span<const int64_t> rows) {
-  const int64_t count = std::min(kProfileRows, std::ssize(rows));
+  const int64_t count = std::min<int64_t>(kProfileRows, std::ssize(rows));
   std::vector<int64_t> some;
   for (int64_t i = 0; i < count; ++i) {
     some.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);

@@ -31,7 +31,7 @@ std::vector<double> ColumnOf(const Matrix& matrix, int64_t column) {
 
 std::vector<std::pair<double, double>> PointsOf(const std::vector<double>& truth, const std::vector<double>& answers) {
   std::vector<std::pair<double, double>> points;
-  const int64_t count = std::min(kMostPoints, std::ssize(truth));
+  const int64_t count = std::min<int64_t>(kMostPoints, std::ssize(truth));
   for (int64_t i = 0; i < count; ++i) {
     const auto row = static_cast<size_t>(i * std::ssize(truth) / count);
     points.emplace_back(truth[row], answers[row]);

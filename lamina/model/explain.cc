@@ -197,7 +197,8 @@ std::optional<Importance> QuickImportance(const Model& model, const Backend& bac
   constexpr int64_t kMostProducts = 20'000'000'000;
   const InputEncoder& inputs = model.preprocessor.inputs();
   const int64_t of_a_row = kRepeats * std::ssize(inputs.columns()) * model.parameter_count();
-  const int64_t count = std::min({std::ssize(rows), kMostRows, kMostProducts / std::max<int64_t>(1, of_a_row)});
+  const int64_t count =
+      std::min<int64_t>({std::ssize(rows), kMostRows, kMostProducts / std::max<int64_t>(1, of_a_row)});
   if (inputs.is_image() || inputs.columns().empty() || count < kLeastRows) {
     return std::nullopt;
   }

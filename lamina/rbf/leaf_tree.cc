@@ -90,7 +90,7 @@ class TreeGrower {
   // The direction that an l2 kernel machine of some of the rows finds; empty where the answer depends on no column.
   std::vector<double> DirectionOf(const std::vector<int64_t>& rows) const {
     std::vector<int64_t> some;
-    for (const int64_t place : EvenPlaces(std::ssize(rows), std::min(kDirectionRows, std::ssize(rows)))) {
+    for (const int64_t place : EvenPlaces(std::ssize(rows), std::min<int64_t>(kDirectionRows, std::ssize(rows)))) {
       some.push_back(rows[static_cast<size_t>(place)]);
     }
     Dataset of_node = ChosenRows(train_, some);

@@ -48,7 +48,7 @@ std::vector<PruneFold> FoldsOf(int64_t rows, const KernelMachineOptions& options
       const int64_t group = options.groups.empty() ? i : options.groups[static_cast<size_t>(i)];
       fold_of[static_cast<size_t>(i)] = places.try_emplace(group, std::ssize(places)).first->second;
     }
-    folds = std::min(folds, std::ssize(places));
+    folds = std::min<int64_t>(folds, std::ssize(places));
     std::vector<int64_t> turns(places.size());  // at random: rows may come in turns of their own
     std::iota(turns.begin(), turns.end(), int64_t{0});
     Random(0, kFoldStream).Shuffle(std::span(turns));

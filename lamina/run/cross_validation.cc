@@ -19,6 +19,7 @@
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/intervals.h"
 #include "lamina/run/method_choice.h"
+#include "lamina/run/side_by_side.h"
 #include "lamina/run/table_rows.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
@@ -361,25 +362,25 @@ CrossValidation CrossValidate(const TrainSettings& given, const RawData& raw, co
   OutOfFoldCollector collector(raw, settings);
   double log_temperature = 0;
   bool calibrated = false;
+  SideBySide sessions([&](int64_t fold, MakesBackend make_backend) {
+    FoundByFolds found{.encoding = result.found.encoding, .make_backend = std::move(make_backend)};
+    return std::make_unique<TrainSession>(SettingsOfFold(settings, fold), raw, std::move(found), custom);
+  });
   for (int64_t fold = 1; fold <= settings.folds; ++fold) {
-    TrainSession session(SettingsOfFold(settings, fold), raw, {.encoding = result.found.encoding}, custom);
-    if (callbacks.started) {
-      callbacks.started(fold, session);
-    }
-    const TrainResult trained = session.Run(callbacks.train);
+    const auto [session, trained] = sessions.Train(fold, settings.folds, callbacks.started, callbacks.train);
     if (trained.history.stop_reason == "interrupted") {
       result.interrupted = true;
       return result;
     }
     const std::vector<ScoredRows> scored =
-        collector.Take(fold, session.model(), session.test(),
-                       NetworkOutputs(session.model(), session.backend(), session.test().features));
+        collector.Take(fold, session->model(), session->test(),
+                       NetworkOutputs(session->model(), session->backend(), session->test().features));
     if (settings.bag) {
-      RefuseNearest(session.model(), "--bag");
-      RefuseEnsemble(session.model(), "--bag");
-      result.found.networks.push_back(session.model().network);
+      RefuseNearest(session->model(), "--bag");
+      RefuseEnsemble(session->model(), "--bag");
+      result.found.networks.push_back(session->model().network);
     }
-    FoldResult one = ResultOf(fold, session, trained, scored);
+    FoldResult one = ResultOf(fold, *session, trained, scored);
     log_temperature += std::log(one.temperature);
     calibrated |= trained.calibration.has_value();
     if (callbacks.done) {

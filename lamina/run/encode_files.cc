@@ -75,10 +75,10 @@ Checksums ChecksumsOf(const std::string& path, IndexRange pieces) {
   const auto content = file.content();
   Checksums sums;
   uint64_t whole = kHashStart;
-  for (int64_t begin = pieces.begin * kPiece_bytes; begin < std::min(std::ssize(content), pieces.end * kPiece_bytes);
-       begin += kPiece_bytes) {
-    const auto piece = content.subspan(static_cast<size_t>(begin),
-                                       static_cast<size_t>(std::min(kPiece_bytes, std::ssize(content) - begin)));
+  const int64_t end = std::min<int64_t>(std::ssize(content), pieces.end * kPiece_bytes);
+  for (int64_t begin = pieces.begin * kPiece_bytes; begin < end; begin += kPiece_bytes) {
+    const auto piece =
+        content.subspan(static_cast<size_t>(begin), static_cast<size_t>(std::min(kPiece_bytes, end - begin)));
     whole = HashBytes(whole, piece.data(), std::ssize(piece));
     sums.pieces.push_back(fmt::format("{:016x}", HashBytes(kHashStart, piece.data(), std::ssize(piece))));
     file.mapping().Release(begin, std::ssize(piece));

@@ -216,8 +216,9 @@ void TrainSession::ChooseBackend() {
                                        ? BackendForTraining(settings_.backend, model_.network.layers(), options_.batch,
                                                             model_.network.dtype(), options_.StateCount())
                                        : settings_.backend;
-  backend_ = MakeTunedBackend(backend, {.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)},
-                              &tuning_warning_);
+  const BackendOptions options{.threads = Threads(), .device = ranks_ == nullptr ? 0 : NumberOnHost(*ranks_)};
+  backend_ =
+      found_ && found_->make_backend ? found_->make_backend() : MakeTunedBackend(backend, options, &tuning_warning_);
   if (settings_.precision == kAutoText) {
     const Techniques techniques = TechniquesOf(model_.network.layers(), settings_.members, options_.step);
     settings_.precision = FastestPrecision(*backend_, model_.network, options_.batch,
@@ -272,7 +273,6 @@ uint64_t TrainSession::Fingerprint() {
 int64_t TrainSession::first_epoch() const { return resume_state_ ? resume_state_->epoch + 1 : 1; }
 
 TrainSession::~TrainSession() = default;
-
 const Dataset& TrainSession::train() const { return data_->train; }
 const Dataset& TrainSession::validation() const { return data_->validation; }
 const Dataset& TrainSession::test() const { return data_->test; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -40,6 +41,8 @@ struct TrainResult {
   std::vector<double> coverage;            // of the test rows by the intervals kept, one a target; empty: none
 };
 
+using MakesBackend = std::function<std::unique_ptr<Backend>()>;
+
 /// What other runs on the same data have found out, instead of the validation rows of this one (CrossValidate).
 struct FoundByFolds {
   std::optional<double> temperature;         // to calibrate by
@@ -49,6 +52,7 @@ struct FoundByFolds {
   std::optional<Preprocessor> encoding;  // that of all rows, instead of the training rows'
   std::vector<Network> networks;         // they answer together, nothing is trained
   std::vector<double> shares;            // of each; empty: equal ones
+  MakesBackend make_backend;             // called once, in the place of that of the settings (SideBySide)
 };
 
 class TrainSession {

@@ -76,6 +76,27 @@ class EmulatedTest(CliTest):
             for a, b in zip(ours[1:], theirs[1:], strict=True):
                 self.assertAlmostEqual(float(a), float(b), delta=1e-8)
 
+    def test_folds_side_by_side_answer_as_serial(self):
+        """Recipe tabular with its schedule: answers to rows left out, fold after fold on the processor."""
+        with open(self.path("rows.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b,y\n")
+            for i in range(150):
+                a, b = i % 11 / 5 - 1, i * i % 13 / 6 - 1
+                file.write(f"{a:.4f},{b:.4f},{a * b + a:.4f}\n")
+        settings = ["--recipe", "tabular", "--folds", "5", "--epochs", "3", "--hidden", "16,8", "--dtype", "f64", "--batch", "16"]
+        said = {}
+        for backend in ("cuda", "serial"):
+            said[backend] = self.succeed("train", "rows.csv", *settings, "--backend", backend, "--out-of-fold", backend + ".csv",
+                                         env=opened(EMULATED)).out
+        for fold in range(1, 6):
+            self.assertEqual(said["cuda"].count(f"fold {fold}"), said["serial"].count(f"fold {fold}"))
+        rows = [self.read(name + ".csv").splitlines() for name in ("cuda", "serial")]
+        self.assertEqual(len(rows[0]), 151)
+        for ours, theirs in zip(rows[0][1:], rows[1][1:], strict=True):
+            ours, theirs = ours.split(","), theirs.split(",")
+            self.assertEqual(ours[:3], theirs[:3])
+            self.assertAlmostEqual(float(ours[3]), float(theirs[3]), delta=1e-7)
+
     def test_a_kernel_machine_is_the_processors(self):
         with open(self.path("rows.csv"), "w", encoding="utf-8") as file:
             file.write("a,b,y\n")

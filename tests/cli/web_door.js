@@ -8,7 +8,7 @@ const [build, source, folder] = process.argv.slice(2);
 const openLibrary = vm.runInThisContext(`${fs.readFileSync(source, "utf8")};openLibrary`);
 const load = require(path.join(build, "lamina.js"));
 
-openLibrary(load, fs.readFileSync(path.join(build, "lamina.wasm"))).then((library) => {
+openLibrary(load, fs.readFileSync(path.join(build, "lamina.wasm")), undefined, Number(process.env.LAMINA_WEB_THREADS ?? 1)).then((library) => {
   const file = (name) => path.join(folder, name);
   const answer = (request) => {
     if (request.put) return library.put(request.put, new Uint8Array(fs.readFileSync(file(request.put)))), {};

@@ -2,9 +2,14 @@
 
 import os
 import re
+import sys
+import threading
 
-from lamina_cli import blob_rows, linear_rows, main
+from lamina_cli import SOURCE, blob_rows, linear_rows, main, read_safetensors
 from web_page import WebPageTest
+
+sys.path.insert(0, os.path.join(SOURCE, "web", "train"))
+import serve  # noqa: E402
 
 LONG = {"epochs": "200000", "recipe": "plain", "hidden": "64"}  # ends by Stop
 
@@ -168,6 +173,29 @@ class FlowsTest(WebPageTest):
             self.write("row.csv", f"a,b\n{a},{b}\n")
             self.succeed("predict", os.path.join("saved", "blobs.safetensors"), "row.csv", "--out", "p.csv")
             self.assertIn(self.read("p.csv").splitlines()[1].split(",")[-1], said)
+
+    def test_threads_where_a_server_isolates_the_page(self):
+        """As many as the browser has processors; a page from a file has one. They learn the same bits."""
+        self.write("blobs.csv", blob_rows(600))
+        server = serve.server(0, self.folder)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        weights = []
+        for address in (None, f"http://127.0.0.1:{server.server_port}/lamina.html"):
+            tab = self.browser(address)
+            threads, processors = self.act(tab, """
+                press("Training");
+                const said = all("section:not([hidden]) .hint").find((each) => each.textContent.startsWith("Threads of this page"));
+                return [Number(/[0-9]+/.exec(said.textContent)[0]), Math.min(navigator.hardwareConcurrency, 8)];
+                """)
+            self.assertEqual(threads, processors if address else 1)
+            self.open_data(tab, "blobs.csv")
+            self.assertGreater(float(self.train(tab, recipe="plain", epochs="9", hidden="256,256", seed="4").split()[0]), 90)
+            self.act(tab, "press('Model'); await wait(() => button('Save model'));")
+            weights.append(read_safetensors(self.downloaded(tab, "Save model", "blobs.safetensors"))[1])
+            tab.close()
+        self.assertEqual(weights[0], weights[1])
 
     def test_the_keyboard_alone(self):
         tab = self.browser()

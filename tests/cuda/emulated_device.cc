@@ -1,13 +1,17 @@
 // Device without a GPU: memory of the host, kernels on fibers, queues whose order is only what was asked for.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <vector>
 
 #include "lamina/backend/cuda/device.h"
+#include "lamina/backend/cuda/recordings.h"
 #include "tests/cuda/emulated_backend.h"
+#include "tests/cuda/emulated_joint.h"
 #include "tests/cuda/emulated_queues.h"
 
 namespace lamina::cuda_emulated {
@@ -15,6 +19,7 @@ namespace {
 
 int64_t memory_of_new_bytes = kEmulatedMemory_bytes;
 int compute_of_new = kEmulatedCompute;
+std::atomic<int64_t> launches_together = 0;
 
 // Limits of a launch (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
 constexpr int kMostThreads = 1024;
@@ -27,6 +32,7 @@ constexpr int64_t kHopperShared_bytes = 227 * 1024;  // of compute capability 9.
 void SetEmulatedMemory(int64_t size_bytes) { memory_of_new_bytes = size_bytes; }
 void SetEmulatedCompute(int major) { compute_of_new = major; }
 void SetLateQueues(unsigned lanes) { Queues::SetLate(lanes); }
+int64_t LaunchesTogether() { return launches_together; }
 
 struct Device::State {
   std::vector<std::function<void()>>* recording = nullptr;
@@ -140,14 +146,41 @@ class ListRecording final : public Device::Recording {
  public:
   ListRecording(Queues& queues, std::vector<std::function<void()>> list) : queues_(queues), list_(std::move(list)) {}
   void Run() noexcept override {
-    for (const auto& work : list_) {
-      queues_.Ask(kWork, work);
+    for (size_t i = 0; i < list_.size(); ++i) {
+      RunPart(i);
     }
   }
+  size_t size() const { return list_.size(); }
+  void RunPart(size_t i) noexcept { queues_.Ask(kWork, list_[i]); }
 
  private:
   Queues& queues_;
   std::vector<std::function<void()>> list_;
+};
+
+// Branches a piece of each in turn, so that one that needs another one's memory or order goes wrong.
+class ListsTogether final : public Device::Recording {
+ public:
+  explicit ListsTogether(const std::vector<Recorded>& branches) {
+    for (const Recorded& branch : branches) {
+      lists_.push_back(static_cast<ListRecording*>(branch.work));
+      longest_ = std::max(longest_, lists_.back()->size());
+    }
+  }
+  void Run() noexcept override {
+    ++launches_together;
+    for (size_t i = 0; i < longest_; ++i) {
+      for (ListRecording* list : lists_) {
+        if (i < list->size()) {
+          list->RunPart(i);
+        }
+      }
+    }
+  }
+
+ private:
+  std::vector<ListRecording*> lists_;
+  size_t longest_ = 0;
 };
 
 class HostBuffer final : public Buffer {
@@ -193,6 +226,10 @@ class EmulatedCopyStreams final : public CopyStreams {
 };
 
 }  // namespace
+
+std::unique_ptr<Device::Recording> Together(const std::vector<Recorded>& branches) {
+  return std::make_unique<ListsTogether>(branches);
+}
 
 std::unique_ptr<CopyStreams> Device::MakeCopyStreams() { return std::make_unique<EmulatedCopyStreams>(state_->queues); }
 

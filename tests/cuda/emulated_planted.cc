@@ -1,5 +1,8 @@
 // Mistakes that a GPU would not forgive, one a kernel: the emulation must see each.
+#include <algorithm>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "lamina/backend/cuda/barriers.cuh"
 #include "lamina/backend/cuda/cuda_plan.h"
@@ -7,6 +10,7 @@
 #include "lamina/backend/cuda/epilogue.cuh"
 #include "lamina/backend/cuda/numbers.cuh"
 #include "tests/cuda/emulated_backend.h"
+#include "tests/cuda/emulated_planted.h"
 
 namespace lamina::cuda_emulated {
 namespace {
@@ -65,7 +69,121 @@ void ArriveTwice(int arrivals) {
 
 void NoWork(int) {}
 
+void CopyMisaligned(const float* from) { CopyAsync<16>(&SharedAs<float>(), from, 16); }
+
+void ProductOutside(int address) { emulator::SeenByProducts(static_cast<uint32_t>(address)); }
+
+void ProductTooEarly(int) {
+  emulator::StartProduct([] {});
+}
+
+void HalfABarrier(int from) {
+  if (static_cast<int>(threadIdx.x) >= from) {
+    __syncthreads();
+  }
+  __shfl_xor_sync(0xFFFFFFFFU, 1.0F, 0);
+}
+
+// Half of the blocks count, and all wait for both.
+void HalfAMeeting(unsigned* counter) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (blockIdx.x == 0) {
+      Fence();
+      CountUp(counter);
+    }
+    WaitUntil(counter, 2);
+  }
+}
+
+constexpr int kPlantedThreads = 64;
+
+// Each thread writes a number and reads that of the thread that is as far from the other end.
+void WriteAndRead(float* to, PlantedNumbers mistake, bool planted) {
+  const auto wrong = [&](PlantedNumbers which) { return planted && mistake == which; };
+  float* const shared = &SharedAs<float>();
+  const int thread = static_cast<int>(threadIdx.x);
+  if (!wrong(PlantedNumbers::kUnwritten)) {
+    shared[thread] = 1;
+  }
+  if (!wrong(PlantedNumbers::kNoBarrier)) {
+    __syncthreads();
+  }
+  to[thread] = shared[kPlantedThreads - 1 - thread];
+}
+
+void CopyAndRead(float* to, const float* from, bool planted) {
+  float* const shared = &SharedAs<float>() + 4 * threadIdx.x;
+  CopyAsync<16>(shared, from, 16);
+  CommitCopies();
+  if (!planted) {
+    WaitForCopies<0>();
+  }
+  to[threadIdx.x] = shared[3];
+}
+
+// A product by what is in shared memory.
+void Multiply(float* to, PlantedNumbers mistake, bool planted) {
+  float* const shared = &SharedAs<float>();
+  shared[threadIdx.x] = 1;
+  if (!planted || mistake != PlantedNumbers::kNotPublished) {
+    emulator::PublishToProducts();
+  }
+  __syncthreads();
+  float sum = 0;
+  emulator::BeginProducts();
+  emulator::StartProduct(
+      [&] { std::memcpy(&sum, emulator::SeenByProducts(emulator::SharedAddress(shared)), sizeof(sum)); });
+  emulator::CommitProducts();
+  if (!planted || mistake != PlantedNumbers::kProductNotWaitedFor) {
+    emulator::WaitForProducts(0);
+  }
+  to[threadIdx.x] = sum;
+  emulator::WaitForProducts(0);
+}
+
 }  // namespace
+
+void RunPlanted(PlantedEnd mistake) {
+  Device device(0);
+  alignas(16) const float numbers[16] = {};
+  unsigned counter = 0;
+  const dim3 one{1, 1, 1};
+  switch (mistake) {
+    case PlantedEnd::kMisalignedCopy: device.Launch("copy", &CopyMisaligned, one, 1, 64, numbers + 1); break;
+    case PlantedEnd::kProductOutside: device.Launch("product", &ProductOutside, one, 1, 64, 64); break;
+    case PlantedEnd::kProductTooEarly: device.Launch("product", &ProductTooEarly, one, 1, 64, 0); break;
+    case PlantedEnd::kHalfABarrier: device.Launch("half", &HalfABarrier, one, 64, 64, 32); break;
+    case PlantedEnd::kHalfAMeeting: device.LaunchTogether("meet", &HalfAMeeting, dim3{2, 1, 1}, 32, 0, &counter); break;
+  }
+  device.Synchronize();
+}
+
+float NumberOf(PlantedNumbers mistake, bool planted) {
+  Device device(0);
+  const dim3 one{1, 1, 1};
+  alignas(16) const float ones[4] = {1, 1, 1, 1};
+  const float* const from = ones;
+  std::vector<float> numbers(kPlantedThreads);
+  float* const to = numbers.data();
+  constexpr int64_t kBytes = 4 * kPlantedThreads * sizeof(float);
+  switch (mistake) {
+    case PlantedNumbers::kUnwritten:
+    case PlantedNumbers::kNoBarrier:
+      device.Launch("numbers", &WriteAndRead, one, kPlantedThreads, kBytes, to, mistake, planted);
+      break;
+    case PlantedNumbers::kCopyNotWaitedFor:
+      device.Launch("numbers", &CopyAndRead, one, kPlantedThreads, kBytes, to, from, planted);
+      break;
+    case PlantedNumbers::kProductNotWaitedFor:
+    case PlantedNumbers::kNotPublished:
+      device.Launch("numbers", &Multiply, one, kPlantedThreads, kBytes, to, mistake, planted);
+      break;
+  }
+  device.Synchronize();
+  const auto other = std::ranges::find_if(numbers, [](float each) { return each != 1; });
+  return other == numbers.end() ? 1 : *other;
+}
 
 void RunPlanted(Planted mistake) {
   Device device(0);

@@ -2,6 +2,7 @@
 // launches beyond the limits.
 #include "gtest/gtest.h"
 #include "tests/cuda/emulated_backend.h"
+#include "tests/cuda/emulated_planted.h"
 
 namespace lamina::cuda_emulated {
 namespace {
@@ -33,6 +34,24 @@ TEST_F(CudaEmulationDeathTest, SeesMistakesWithBarriersOfSharedMemory) {
   EXPECT_DEATH(RunPlanted(Planted::kMisplacedPart), "a part of a matrix that may not stand there");
   EXPECT_DEATH(RunPlanted(Planted::kNoBarrier), "a barrier that nobody has begun");
   EXPECT_DEATH(RunPlanted(Planted::kMoreArrivals), "more arrivals than a barrier has");
+}
+
+TEST_F(CudaEmulationDeathTest, SeesMistakesOfCopiesProductsAndMeetings) {
+  EXPECT_DEATH(RunPlanted(PlantedEnd::kMisalignedCopy), "a misaligned asynchronous copy");
+  EXPECT_DEATH(RunPlanted(PlantedEnd::kProductOutside), "a product of what is outside of shared memory");
+  EXPECT_DEATH(RunPlanted(PlantedEnd::kProductTooEarly), "adds to sums before it may");
+  EXPECT_DEATH(RunPlanted(PlantedEnd::kHalfABarrier), "a barrier that only some threads of a block reach");
+  EXPECT_DEATH(RunPlanted(PlantedEnd::kHalfAMeeting), "kernel meet: threads that wait for each other for ever");
+}
+
+// What a GPU would do at random comes out wrong here every time.
+TEST_F(CudaEmulation, NumbersThatAreNotThereYetAreWrong) {
+  for (const PlantedNumbers mistake :
+       {PlantedNumbers::kUnwritten, PlantedNumbers::kCopyNotWaitedFor, PlantedNumbers::kNoBarrier,
+        PlantedNumbers::kProductNotWaitedFor, PlantedNumbers::kNotPublished}) {
+    EXPECT_EQ(NumberOf(mistake, /*planted=*/false), 1);
+    EXPECT_NE(NumberOf(mistake, /*planted=*/true), 1) << static_cast<int>(mistake);
+  }
 }
 
 TEST_F(CudaEmulation, RefusesLaunchesBeyondTheLimits) {

@@ -6,6 +6,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/nn/executor.h"
+#include "lamina/settings/meanings.h"
 #include "tests/conformance/configurations.h"
 #include "tests/neuron/reference_update.h"
 #include "tests/nn/steps_work.h"
@@ -102,6 +103,57 @@ TEST(CudaNetwork, EverySynapse) {
     slow.learning_rate = 0.001;
     CheckNetwork({Layers({40, 120, 2}, synapse, "gaussian(radius=9)", "identity"), Loss::kMse, slow, 9}, name, 3);
   }
+}
+
+// Only the rows are rounded: those of bf16 numbers give the bits of f32, however many rows stay and wherever they are.
+TEST(CudaNetwork, RowsInBFloat16) {
+  const std::unique_ptr<Backend> gpu = Gpu();
+  const auto run = [&](Work work, Precision precision, bool rounded_rows) {
+    work.precision = precision;
+    work.rounded_rows = rounded_rows;
+    return steps_work::Run(work, *gpu, DType::kF32);
+  };
+  for (const std::vector<int64_t>& shape :
+       std::vector<std::vector<int64_t>>{{8, 4, 2, 1}, {40, 120, 3}, {41, 121, 5}, {600, 20, 4, 3}, {1028, 20, 2}}) {
+    for (const int64_t batch : {7, 23}) {
+      SCOPED_TRACE(fmt::format("{}, batch {}", fmt::join(shape, "-"), batch));
+      const Work work{Layers(shape, Synapse::kDot, "tanh", "sigmoid"), Loss::kMse, Sgd(), batch};
+      const Outcome wanted = run(work, Precision::kExact, true);
+      for (const bool rounded_rows : {true, false}) {
+        const Outcome got = run(work, Precision::kBFloat16, rounded_rows);
+        ASSERT_TRUE(got.whole);
+        EXPECT_NE(got.described.find("kept in bf16"), std::string::npos) << got.described;
+        EXPECT_EQ(got.values, wanted.values);
+        EXPECT_EQ(got.sums.loss, wanted.sums.loss);
+      }
+      EXPECT_NE(run(work, Precision::kExact, false).values, wanted.values);
+    }
+  }
+}
+
+// Precision auto takes them for classes, where not all rows stay in f32.
+TEST(CudaNetwork, RowsInBFloat16AreChosenWhereThoseOfF32DoNotFit) {
+  if (conformance::CudaUnderTest() != conformance::kEmulatedCuda) {
+    GTEST_SKIP() << "a GPU has other memory";
+  }
+  const std::unique_ptr<Backend> gpu = Gpu();
+  const auto chosen = [&](const std::vector<int64_t>& shape, Synapse synapse, int64_t batch, bool classes) {
+    const Network network(Layers(shape, synapse, "tanh", "softmax"), DType::kF32);
+    return FastestPrecision(*gpu, network, batch, classes, /*whole=*/true);
+  };
+  EXPECT_EQ(chosen({1028, 20, 2}, Synapse::kDot, 23, true), "bf16");
+  EXPECT_EQ(chosen({1028, 20, 2}, Synapse::kDot, 23, false), "exact") << "the last digits of numbers show";
+  EXPECT_EQ(chosen({1028, 20, 2}, Synapse::kDot, 4, true), "exact") << "all rows stay";
+  EXPECT_EQ(chosen({1028, 20, 2}, Synapse::kL1, 23, true), "exact") << "distances are not rounded";
+  const auto kept = [&](Precision precision) {
+    Work work{Layers({1028, 20, 2}, Synapse::kDot, "tanh", "identity"), Loss::kMse, Sgd(), 23};
+    work.precision = precision;
+    const std::string described = steps_work::Run(work, *gpu, DType::kF32).described;
+    const size_t end = described.find(" of 23 rows kept");
+    return std::stoi(described.substr(described.rfind(' ', end - 1)));
+  };
+  EXPECT_LT(kept(Precision::kExact), 23);
+  EXPECT_EQ(kept(Precision::kBFloat16), std::min(23, 2 * kept(Precision::kExact)));
 }
 
 TEST(CudaNetwork, TheSameBitsInEveryRunAndHoweverCutIntoCalls) {

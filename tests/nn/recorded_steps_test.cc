@@ -1,14 +1,20 @@
 // Steps recorded once and repeated by a device: backend cuda, or its emulation, against the plain loops.
 #include <fmt/format.h>
 
+#include <barrier>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/runs_beside.h"
 #include "lamina/nn/executor.h"
 #include "lamina/nn/routes.h"
 #include "tests/conformance/configurations.h"
+#include "tests/cuda/emulated_joint.h"
 #include "tests/neuron/reference_update.h"
 #include "tests/nn/steps_work.h"
 
@@ -70,7 +76,9 @@ struct Trained {
   std::vector<double> losses;  // over all rows, after each call
 };
 
-Trained TrainLikeTabular(const Backend& backend, int64_t members, const UpdateRule& first) {
+Trained TrainLikeTabular(
+    const Backend& backend, int64_t members, const UpdateRule& first, int calls = 3,
+    const std::function<void()>& starts = [] {}) {
   const Work work{Layers({5, 21, 8, 3}, Synapse::kDot, "selu", "softmax"), Loss::kCrossEntropy, first, 4};
   Network network(work.layers, DType::kF64, members);
   network.Initialize(Initialization::kNtk, 7);
@@ -89,7 +97,8 @@ Trained TrainLikeTabular(const Backend& backend, int64_t members, const UpdateRu
   resident.Take(steps);
   Trained trained;
   std::vector<double> rates;
-  for (int call = 0; call < 3; ++call) {
+  starts();
+  for (int call = 0; call < calls; ++call) {
     rates.clear();
     for (int64_t i = 0; i < steps.count(); ++i) {  // none at the start, as schedules with a warm-up have
       rates.push_back(first.learning_rate / 4 * static_cast<double>((call * steps.count() + i) % 9));
@@ -126,6 +135,77 @@ TEST(RecordedSteps, RatesOfLayersAndOfStepsAFrontScaleAndMembers) {
       EXPECT_NE(wanted.losses[0], wanted.losses[1]);
     }
   }
+}
+
+// Runs that differ in everything, the number of steps included, side by side: the bits of each alone.
+TEST(RecordedSteps, SideBySide) {
+  if (conformance::CudaUnderTest() != conformance::kEmulatedCuda) {
+    GTEST_SKIP() << "the emulation counts launches";
+  }
+  struct OneRun {
+    int64_t members;
+    UpdateRule rule;
+    int calls;
+  };
+  const std::vector<UpdateRule> rules = ReferenceRules();
+  const std::vector<OneRun> runs = {{1, rules.front(), 9}, {3, rules.back(), 12}, {2, rules.front(), 9}};
+  for (const bool late : {false, true}) {
+    cuda_emulated::SetLateQueues(late ? 1 : 0);
+    const auto first = cuda_emulated::MakeBackend({});
+    const int64_t before = cuda_emulated::LaunchesTogether();
+    std::vector<Trained> got(runs.size());
+    std::vector<std::unique_ptr<Backend>> backends;
+    std::vector<std::thread> threads;
+    std::barrier meeting(std::ssize(runs));
+    for (size_t i = 0; i < runs.size(); ++i) {
+      backends.push_back(dynamic_cast<const RunsBeside&>(*first).MakeBeside());
+      threads.emplace_back([&, i] {
+        got[i] = TrainLikeTabular(*backends[i], runs[i].members, runs[i].rule, runs[i].calls,
+                                  [&] { meeting.arrive_and_wait(); });
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    EXPECT_GT(cuda_emulated::LaunchesTogether(), before + 10) << "late " << late;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const Trained alone =
+          TrainLikeTabular(*cuda_emulated::MakeBackend({}), runs[i].members, runs[i].rule, runs[i].calls);
+      EXPECT_EQ(got[i].parameters, alone.parameters) << "run " << i << ", late " << late;
+      EXPECT_EQ(got[i].losses, alone.losses) << "run " << i << ", late " << late;
+    }
+  }
+  cuda_emulated::SetLateQueues(0);
+}
+
+// A run that fails in the middle does not keep the others waiting.
+TEST(RecordedSteps, SideBySideWithOneThatFails) {
+  if (conformance::CudaUnderTest() != conformance::kEmulatedCuda) {
+    GTEST_SKIP() << "two runs of the emulation";
+  }
+  const auto first = cuda_emulated::MakeBackend({});
+  const auto second = dynamic_cast<const RunsBeside&>(*first).MakeBeside();
+  std::barrier meeting(2);
+  std::thread fails([&] {
+    const auto recorded = second->MakeRecordedSteps();
+    const std::vector<int64_t> order(8);
+    TrainingSteps steps;
+    steps.order = order.data();
+    steps.end = 8;
+    meeting.arrive_and_wait();
+    int asked = 0;
+    EXPECT_THROW(recorded->Run(steps,
+                               [&](int64_t, int64_t, const UpdateRule&) {
+                                 if (++asked == 2) {  // the first is outside of a recording
+                                   throw Error(ErrorCode::kUnsupported, "no more");
+                                 }
+                               }),
+                 Error);
+  });
+  const Trained trained = TrainLikeTabular(*first, 1, ReferenceRules().front(), 9, [&] { meeting.arrive_and_wait(); });
+  fails.join();
+  EXPECT_EQ(trained.parameters,
+            TrainLikeTabular(*cuda_emulated::MakeBackend({}), 1, ReferenceRules().front(), 9).parameters);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lamina/backend/training_steps.h"
+#include "lamina/base/half.h"
 #include "lamina/nn/executor.h"
 #include "tests/nn/small_data.h"
 
@@ -29,6 +30,7 @@ struct Work {
   double clip_norm = 0;
   int64_t rows = kRows;
   Precision precision = Precision::kExact;
+  bool rounded_rows = false;  // to bf16
 };
 
 // The same numbers in any type: rows, targets that suit the loss, weights, an order.
@@ -38,6 +40,13 @@ struct Data {
         y(RandomMatrix(work.rows, work.layers.back().outputs, DType::kF32, 2, 0, 1)),
         weights(RandomMatrix(work.rows, 1, DType::kF32, 3, 0.5, 2)),
         order(static_cast<size_t>(work.rows)) {
+    if (work.rounded_rows) {
+      for (int64_t i = 0; i < work.rows; ++i) {
+        for (float& value : std::span(x.Row<float>(i), static_cast<size_t>(x.cols()))) {
+          value = static_cast<float>(BFloat16(value));
+        }
+      }
+    }
     if (work.loss == Loss::kCrossEntropy) {
       for (int64_t i = 0; i < work.rows; ++i) {
         std::fill_n(y.Row<float>(i), y.cols(), 0.0F);

@@ -19,7 +19,7 @@ function makeClient(parts) {
       };
       worker.onerror = (event) => failed(new Error(event.message));
     });
-    worker.postMessage({ packed: parts.packed });
+    worker.postMessage({ packed: parts.packed, loader: parts.loader });
   };
   const send = async (message, carried = []) => {
     await ready;

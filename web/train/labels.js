@@ -37,6 +37,7 @@ Object.assign(labels.en, {
   limit: "Stop after (seconds)",
   limitHelp: "Empty: never. What is trained until then can be used as after Stop.",
   badLimit: "“Stop after” takes a number of seconds above 0, or nothing.",
+  threads: "Threads of this page: {threads}.",
   start: "Start training",
   stop: "Stop",
   goOn: "Go on",

@@ -279,7 +279,7 @@ function makeApp() {
     }
     about = await client.ask({ do: "about" });
     fields = makeSettingFields(about, planSoon);
-    steps.training.setFields(fields);
+    steps.training.setFields(fields, about.threads);
     setButtons();
     line.textContent = say("noData");
     document.documentElement.dataset.ready = "yes";

@@ -10,13 +10,15 @@ function makeTrainingStep(app) {
   const state = element("p", { class: "below", role: "status" });
   const notes = element("ul", { class: "notes" });
   const picture = element("div", { class: "picture" });
+  const threads = element("p", { class: "hint" });
   const root = element("section", { class: "card wide" }, element("h2", { text: say("stepTraining"), tabindex: "-1" }),
     first, element("details", {}, element("summary", { text: say("moreSettings") }), others), problems,
-    element("div", { class: "row" }, start, stop, goOn), state, picture, notes);
+    element("div", { class: "row" }, start, stop, goOn), state, picture, notes, threads);
 
   return {
     root,
-    setFields: (fields) => {
+    setFields: (fields, threadCount) => {
+      threads.textContent = say("threads", { threads: threadCount });
       first.replaceChildren(...fields.first, element("div", { class: "field" },
         element("label", { for: "limit", text: say("limit") }), element("div", { class: "control" }, limit),
         element("p", { class: "hint", text: say("limitHelp") })));

@@ -1,4 +1,6 @@
 // What runs in the worker: one library, and one request after the other.
+const MOST_THREADS = 8;  // each takes memory and starts with the page
+
 async function gunzip(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -8,7 +10,8 @@ const opened = new Promise((done, failed) => {
   self.onmessage = async ({ data }) => {
     try {
       const packed = Uint8Array.from(atob(data.packed), (letter) => letter.charCodeAt(0));
-      done(await openLibrary(loadLamina, await gunzip(packed)));
+      const script = new Blob([data.loader], { type: "text/javascript" });
+      done(await openLibrary(loadLamina, await gunzip(packed), script, Math.min(navigator.hardwareConcurrency, MOST_THREADS)));
       self.postMessage({ ready: true });
     } catch (problem) {
       failed(problem);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "lamina/backend/cuda/cublaslt.h"
+#include "lamina/backend/cuda/cuda_joint.h"
 #include "lamina/backend/cuda/cuda_kernels.h"
 #include "lamina/backend/cuda/cuda_layer.h"
 #include "lamina/backend/cuda/cuda_network.h"
@@ -16,6 +17,7 @@
 #include "lamina/backend/cuda/product.h"
 #include "lamina/backend/cuda/whole_batch.h"
 #include "lamina/backend/requirements.h"
+#include "lamina/backend/runs_beside.h"
 #include "lamina/backend/used_libraries.h"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
@@ -39,10 +41,12 @@ class CudaBackend final : public Backend,
                           public UsesLibraries,
                           public ReducesOnDevice,
                           public MakesDeviceKernels,
-                          public SuitsWholeNetworks {
+                          public SuitsWholeNetworks,
+                          public RunsBeside {
  public:
-  explicit CudaBackend(const BackendOptions& options)
+  CudaBackend(const BackendOptions& options, std::shared_ptr<JointLaunch> joint)
       : options_(options),
+        joint_(std::move(joint)),
         device_(std::make_shared<Device>(options.device)),
         elementwise_(MakeCudaElementwise(device_)) {}
 
@@ -137,7 +141,8 @@ class CudaBackend final : public Backend,
   Verdict SuitsWhole(const NetworkPlanRequest& request) const override {
     return options_.kernel == "auto" ? CudaNetworkSuits(request, *device_) : Verdict::No("another kernel is named");
   }
-  std::unique_ptr<RecordedSteps> MakeRecordedSteps() const override { return MakeCudaSteps(device_); }
+  std::unique_ptr<RecordedSteps> MakeRecordedSteps() const override { return MakeCudaSteps(device_, joint_); }
+  std::unique_ptr<Backend> MakeBeside() const override { return std::make_unique<CudaBackend>(options_, joint_); }
 
   // The kernel that the options name is of layers: what is reduced has its own.
   std::unique_ptr<NearestLists> PrepareNearest(const LayerPlanRequest& request, int64_t k) const override {
@@ -167,6 +172,7 @@ class CudaBackend final : public Backend,
 
  private:
   BackendOptions options_;
+  std::shared_ptr<JointLaunch> joint_;
   std::shared_ptr<Device> device_;
   std::unique_ptr<Elementwise> elementwise_;
 };
@@ -174,7 +180,7 @@ class CudaBackend final : public Backend,
 }  // namespace
 
 std::unique_ptr<Backend> MakeCudaBackend(const BackendOptions& options) {
-  return std::make_unique<CudaBackend>(options);
+  return std::make_unique<CudaBackend>(options, std::make_shared<JointLaunch>());
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

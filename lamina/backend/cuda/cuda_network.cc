@@ -29,8 +29,9 @@ Verdict Computes(const NetworkPlanRequest& request) {
   if (request.dtype != DType::kF32) {
     return Verdict::No("the GPU computes small networks as a whole in f32 only");
   }
-  if (LosesDigits(request.precision)) {
-    return Verdict::No("the GPU computes operands of lower precision layer by layer");
+  const bool rounds = request.precision == Precision::kBFloat16;
+  if (LosesDigits(request.precision) && !(rounds && request.layers.front().synapse == Synapse::kDot)) {
+    return Verdict::No("the GPU computes operands of lower precision layer by layer, but for rows in bf16");
   }
   const auto count = static_cast<int64_t>(request.layers.size());
   if (count < 2 || count > kMostNetworkLayers) {
@@ -116,7 +117,8 @@ int64_t Place(const NetworkPlanRequest& request, int64_t neurons, int64_t most_e
     args.parts = take(kNetworkThreads / kMostGradientParts * kNeuronsTogether * kVector);
   }
   args.kept = static_cast<int>(used);
-  const int64_t row = args.layers[0].weight_stride;
+  args.rounded = request.precision == Precision::kBFloat16;
+  const int64_t row = args.layers[0].weight_stride / (args.rounded ? 2 : 1);
   args.kept_rows = static_cast<int>(std::clamp<int64_t>((most_elements - used) / std::max<int64_t>(1, row), 0, batch));
   return used + args.kept_rows * row;
 }
@@ -146,7 +148,7 @@ std::optional<Share> ShareOut(const NetworkPlanRequest& request, Device& device,
     if (elements <= most_elements) {
       share.blocks = static_cast<int>(CeilDivide(first.outputs, neurons));
       share.shared_bytes = kNetworkHead_bytes + elements * static_cast<int64_t>(sizeof(float));
-      *why = MayLaunchNetwork(device, first.synapse, share.blocks, share.shared_bytes);
+      *why = MayLaunchNetwork(device, first.synapse, share.blocks, share.shared_bytes, share.args.rounded);
       return *why ? std::optional(share) : std::nullopt;
     }
     *why = Verdict::No(fmt::format("{} KiB a block are more than the {} KiB of shared memory that it can have",
@@ -233,8 +235,8 @@ class CudaNetwork final : public PreparedNetwork {
   std::string Describe() const override {
     return fmt::format(
         "cuda: small network, {} neurons in each of {} blocks, {} KiB of shared memory, {} of {} rows "
-        "kept",
-        args_.neurons, blocks_, shared_bytes_ / 1024, args_.kept_rows, max_batch_);
+        "kept{}",
+        args_.neurons, blocks_, shared_bytes_ / 1024, args_.kept_rows, max_batch_, args_.rounded ? " in bf16" : "");
   }
 
  private:
@@ -266,7 +268,11 @@ Verdict CudaNetworkSuits(NetworkPlanRequest request, Device& device) {
     request.arrays.push_back(arrays);
   }
   Verdict why;
-  ShareOut(request, device, &why);
+  const std::optional<Share> share = ShareOut(request, device, &why);
+  if (share && !share->args.rounded && share->args.kept_rows < request.max_batch) {
+    return Verdict::YesBut(
+        fmt::format("{} of {} rows stay in shared memory in f32", share->args.kept_rows, request.max_batch));
+  }
   return why;
 }
 

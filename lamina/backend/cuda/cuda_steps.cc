@@ -24,11 +24,14 @@ Addresses AddressesOf(const TrainingSteps& work) {
 
 class CudaSteps final : public RecordedSteps {
  public:
-  explicit CudaSteps(const std::shared_ptr<Device>& device)
-      : device_(device), live_(static_cast<LiveStep*>(device->Allocate(sizeof(LiveStep)))) {
+  CudaSteps(const std::shared_ptr<Device>& device, const std::shared_ptr<JointLaunch>& joint)
+      : device_(device), joint_(joint), live_(static_cast<LiveStep*>(device->Allocate(sizeof(LiveStep)))) {
     LaunchAdvance(*device_, live_, 0);  // loads the kernel, which no step outside of recordings does
   }
   ~CudaSteps() override {
+    if (entered_) {
+      joint_->Leave(*device_);
+    }
     device_->Free(live_);
     device_->Free(rates_);
   }
@@ -46,7 +49,12 @@ class CudaSteps final : public RecordedSteps {
       at += rows;
       ++done;
     };
+    if (!entered_) {
+      joint_->Enter(*device_);
+      entered_ = true;
+    }
     if (const Addresses now = AddressesOf(work); now != recorded_for_) {
+      joint_->Forget(*device_);
       one_.reset();
       many_.reset();
       recorded_for_ = now;
@@ -109,10 +117,12 @@ class CudaSteps final : public RecordedSteps {
       }
       device_->SetLive(nullptr);
     }
-    recording->Run();
+    joint_->Run({device_.get(), recording.get()});
   }
 
   std::shared_ptr<Device> device_;
+  std::shared_ptr<JointLaunch> joint_;
+  bool entered_ = false;
   LiveStep* live_;
   double* rates_ = nullptr;
   int64_t rates_count_ = 0;
@@ -123,8 +133,9 @@ class CudaSteps final : public RecordedSteps {
 
 }  // namespace
 
-std::unique_ptr<RecordedSteps> MakeCudaSteps(const std::shared_ptr<Device>& device) {
-  return std::make_unique<CudaSteps>(device);
+std::unique_ptr<RecordedSteps> MakeCudaSteps(const std::shared_ptr<Device>& device,
+                                             const std::shared_ptr<JointLaunch>& joint) {
+  return std::make_unique<CudaSteps>(device, joint);
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -21,13 +21,15 @@ constexpr double kLooks_seconds = 0.002;  // before a watched wait sleeps
 
 std::string VersionText(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// The first series of drivers that runs programs of this CUDA's major version (CUDA Compatibility, "Minor Version
-// Compatibility").
-std::string OldestDriver(int runtime) {
+// What `driver` is too old for. Each major version of CUDA has a first series of drivers that runs its programs (CUDA
+// Compatibility, "Minor Version Compatibility").
+std::string NewerDriver(int driver, int runtime) {
   switch (runtime / 1000) {
-    case 12: return "525 or newer";
-    case 13: return "580 or newer";
-    default: return "one of CUDA " + VersionText(runtime);
+    case 12: return "driver 525 or newer";
+    case 13:
+      return std::string("driver 580 or newer") +
+             (driver >= 12000 ? ", or lamina-cuda12 in the place of lamina-cuda (docs/install.md)" : "");
+    default: return "a driver of CUDA " + VersionText(runtime);
   }
 }
 
@@ -49,8 +51,8 @@ Verdict DeviceAvailable() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
-    return Verdict::No(fmt::format("the NVIDIA driver supports CUDA {}, this lamina needs {} or newer: driver {}",
-                                   VersionText(driver), VersionText(runtime), OldestDriver(runtime)));
+    return Verdict::No(fmt::format("the NVIDIA driver supports CUDA {}, this lamina needs {} or newer: {}",
+                                   VersionText(driver), VersionText(runtime), NewerDriver(driver, runtime)));
   }
   if (error != cudaSuccess && error != cudaErrorNoDevice) {
     return Verdict::No(fmt::format("CUDA: {} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
@@ -276,60 +278,6 @@ void Device::LaunchKernel(const char* name, const void* kernel, const LaunchShap
   if (error != cudaSuccess) {
     KeepError(fmt::format("kernel {} failed: {} ({})", name, cudaGetErrorString(error), cudaGetErrorName(error)));
   }
-}
-
-namespace {
-
-class GraphRecording final : public Device::Recording {
- public:
-  GraphRecording(Device& device, cudaGraphExec_t graph) : device_(device), graph_(graph) {}
-  ~GraphRecording() override { cudaGraphExecDestroy(graph_); }
-  void Run() noexcept override {
-    device_.Use();
-    if (const cudaError_t error = cudaGraphLaunch(graph_, static_cast<cudaStream_t>(device_.stream()));
-        error != cudaSuccess) {
-      device_.KeepError(fmt::format("recorded work failed: {}", cudaGetErrorString(error)));
-    }
-  }
-
- private:
-  Device& device_;
-  cudaGraphExec_t graph_;
-};
-
-}  // namespace
-
-std::unique_ptr<Device::Recording> Device::Record(const std::function<void()>& work) {
-  ThrowKept();
-  Use();
-  // Ends the recording and gives the graph back whatever happens, or the stream would record for ever.
-  struct Capture {
-    cudaStream_t stream;
-    cudaGraph_t graph = nullptr;
-    bool ended = false;
-    cudaError_t End() {
-      ended = true;
-      return cudaStreamEndCapture(stream, &graph);
-    }
-    ~Capture() {
-      if (!ended) {
-        End();
-      }
-      if (graph != nullptr) {
-        cudaGraphDestroy(graph);
-      }
-      cudaGetLastError();  // of a recording that failed
-    }
-  };
-  Require(cudaStreamBeginCapture(state_->stream, cudaStreamCaptureModeThreadLocal), "recording work");
-  Capture capture{state_->stream};
-  work();
-  const cudaError_t ended = capture.End();
-  ThrowKept();
-  Require(ended, "recording work");
-  cudaGraphExec_t ready = nullptr;
-  Require(cudaGraphInstantiate(&ready, capture.graph, 0), "preparing recorded work");
-  return std::make_unique<GraphRecording>(*this, ready);
 }
 
 void Device::KeepError(const std::string& what) noexcept {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "lamina/backend/cuda/mma.cuh"
 #include "lamina/backend/cuda/network.h"
 #include "lamina/backend/cuda/network_base.cuh"
 #include "lamina/backend/cuda/numbers.cuh"
@@ -31,7 +32,8 @@ __device__ inline T SumOfLane(T (&sums)[kWarp]) {
   }
 }
 
-template <class S, class T>
+/// kRounds: rows of x are rounded to bf16 as they come, and twice as many of them fit into shared memory.
+template <class S, class T, bool kRounds>
 class NetworkBlock : NetworkBase<T> {
  public:
   using NetworkBase<T>::NetworkBase;
@@ -116,7 +118,7 @@ class NetworkBlock : NetworkBase<T> {
           T values[kRowsTogether][kVector];
 #pragma unroll
           for (int r = 0; r < kRowsTogether; ++r) {
-            LoadShared<kVector>(values[r], x[r] + k);
+            LoadRow(values[r], x[r] + k);
             if (first == 0 && row + r < rows_ && row + r < args_.kept_rows) {
               Keep(row + r, k, values[r]);
             }
@@ -145,8 +147,50 @@ class NetworkBlock : NetworkBase<T> {
   }
 
   template <int kVector>
+  __device__ static void LoadRow(T (&values)[kVector], const T* x) {
+    LoadShared<kVector>(values, x);
+    if constexpr (kRounds) {
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+        values[v] = FloatOf(ToBFloat16s(values[v], 0) << 16);
+      }
+    }
+  }
+
+  // Elements before `row` and k in the rows kept. Rounded ones are two in a word, or bits by themselves.
+  __device__ int PlaceKept(int row, int k) const { return row * args_.layers[0].weight_stride + k; }
+  __device__ uint16_t* HalvesKept() const { return reinterpret_cast<uint16_t*>(shared_ + args_.kept); }
+
+  template <int kVector>
   __device__ void Keep(int row, int k, const T (&values)[kVector]) {
-    StoreShared(shared_ + args_.kept + row * args_.layers[0].weight_stride + k, values);
+    const int place = PlaceKept(row, k);
+    if constexpr (!kRounds) {
+      StoreShared(shared_ + args_.kept + place, values);
+    } else if constexpr (kVector == 1) {
+      HalvesKept()[place] = static_cast<uint16_t>(ToBFloat16s(values[0], 0));
+    } else {
+      const T words[] = {FloatOf(ToBFloat16s(values[0], values[1])), FloatOf(ToBFloat16s(values[2], values[3]))};
+      StoreShared(shared_ + args_.kept + place / 2, words);
+    }
+  }
+
+  template <int kVector>
+  __device__ void LoadKept(T (&values)[kVector], int row, int k) const {
+    const int place = PlaceKept(row, k);
+    if constexpr (!kRounds) {
+      LoadShared<kVector>(values, shared_ + args_.kept + place);
+    } else if constexpr (kVector == 1) {
+      values[0] = FloatOf(uint32_t{HalvesKept()[place]} << 16);
+    } else {
+      T words[2];
+      LoadShared<2>(words, shared_ + args_.kept + place / 2);
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+        uint32_t bits = 0;
+        memcpy(&bits, &words[v / 2], sizeof(bits));
+        values[v] = FloatOf(v % 2 == 0 ? bits << 16 : bits & 0xFFFF0000U);
+      }
+    }
   }
 
   __device__ void FinishFirst(int row, int neuron, T sum) {
@@ -243,14 +287,14 @@ class NetworkBlock : NetworkBase<T> {
     int row = first_row;
     for (; row < row_end && row < args_.kept_rows; ++row) {
       T x[kVector];
-      LoadShared<kVector>(x, shared_ + args_.kept + row * layer.weight_stride + k);
+      LoadKept(x, row, k);
       add(row, x);
     }
     for (; row < row_end; row += kRowsAhead) {  // some under way at once, as they come from far
       T x[kRowsAhead][kVector];
 #pragma unroll
       for (int r = 0; r < kRowsAhead; ++r) {
-        LoadShared<kVector>(x[r], &args_.x.At(this->RowOf(row + r < row_end ? row + r : row), k));
+        LoadRow(x[r], &args_.x.At(this->RowOf(row + r < row_end ? row + r : row), k));
       }
 #pragma unroll
       for (int r = 0; r < kRowsAhead; ++r) {
@@ -298,9 +342,9 @@ class NetworkBlock : NetworkBase<T> {
   }
 };
 
-template <class S, class T>
+template <class S, class T, bool kRounds>
 __global__ void __launch_bounds__(kNetworkThreads, 1) NetworkKernel(NetworkArgs<T> args) {
-  NetworkBlock<S, T>(args, &SharedAs<NetworkHead>()).Run();
+  NetworkBlock<S, T, kRounds>(args, &SharedAs<NetworkHead>()).Run();
 }
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE

@@ -53,8 +53,9 @@ template <class T>
 struct NetworkArgs {
   NetworkLayer<T> layers[kMostNetworkLayers];
   int layer_count = 0;
-  int neurons = 0;    // of the first layer that a block has; fewer in the last
-  int kept_rows = 0;  // of the batch that stay in shared memory from the forward pass to the gradient
+  int neurons = 0;       // of the first layer that a block has; fewer in the last
+  int kept_rows = 0;     // of the batch that stay in shared memory from the forward pass to the gradient
+  bool rounded = false;  // rows of x to bf16, of dot layers
   int gradient_parts = 1;
   int targets = 0, sample_weights_at = 0, kept = 0, parts = 0;  // places in shared memory
   bool vectors = false;                                         // rows of x are aligned to four elements
@@ -85,7 +86,7 @@ struct NetworkArgs {
 inline constexpr int64_t kNetworkHead_bytes = 2560;
 
 /// Whether LaunchNetwork() may be called so.
-Verdict MayLaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes);
+Verdict MayLaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes, bool rounded);
 /// `blocks` of them, at most one a multiprocessor; S is the synapse of the first layer.
 void LaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes, const NetworkArgs<float>& args);
 

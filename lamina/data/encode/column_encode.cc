@@ -184,9 +184,10 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       });
     }
     if (counts.unseen + counts.filled + counts.far > 0) {
-      std::atomic_ref(source.unseen) += counts.unseen;
-      std::atomic_ref(source.filled) += counts.filled;
-      std::atomic_ref(source.far) += counts.far;
+      // As std::atomic_ref, which the library of emscripten 3.1.69 lacks.
+      __atomic_fetch_add(&source.unseen, counts.unseen, __ATOMIC_RELAXED);
+      __atomic_fetch_add(&source.filled, counts.filled, __ATOMIC_RELAXED);
+      __atomic_fetch_add(&source.far, counts.far, __ATOMIC_RELAXED);
     }
   }
   return good;

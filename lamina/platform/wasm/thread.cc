@@ -1,39 +1,41 @@
-// One thread: others would need memory that a page shares, which browsers give to few pages.
+// What of threads a browser has in a way of its own: a page that shares memory has them
+// (docs/decisions/0104-web-threads.md).
 #include "lamina/platform/thread.h"
 
-#include <bit>
-#include <ctime>
-#include <numeric>
+#include <emscripten/em_js.h>
+#include <emscripten/threading.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "lamina/platform/posix.h"
+
+// Threads that the page has started ahead (web/train/library.js): one that is started while others wait never begins.
+EM_JS(int, lamina_threads_ahead, (), { return Module["workers"] || 0; });
 
 namespace lamina::platform {
+namespace {
 
-int64_t SteadyTime_ns() noexcept {
-  timespec time{};
-  return clock_gettime(CLOCK_MONOTONIC, &time) == 0 ? time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec : -1;
-}
+const int threads_ahead = lamina_threads_ahead();  // the first thread knows
+
+volatile void* AddressOf(const std::atomic<uint32_t>& word) { return const_cast<std::atomic<uint32_t>*>(&word); }
+
+}  // namespace
+
+std::optional<int64_t> ClockNumberOf(pthread_t /*thread*/) noexcept { return std::nullopt; }
 int64_t ThreadClock::Time_ns() const noexcept { return -1; }
-ThreadClock ClockOfThisThread() noexcept { return {}; }
 
-std::optional<ThreadHandle> StartThread(void (*)(void*), void*, ThreadClock&) noexcept { return std::nullopt; }
-void JoinThread(ThreadHandle) noexcept {}
-
-void Yield() noexcept {}
-void NameThisThread(const char*) noexcept {}
+void NameThisThread(const char* /*name*/) noexcept {}
 void AskForShortSlices() noexcept {}
-void AfterFork(void (*)()) noexcept {}
 
-void WaitWhile(const std::atomic<uint32_t>&, uint32_t) noexcept {}
-void WakeAll(const std::atomic<uint32_t>&) noexcept {}
-
-BlockedSignals::BlockedSignals() = default;
-BlockedSignals::~BlockedSignals() = default;
-
-std::vector<uint64_t> UsableProcessors() { return {1}; }
-int CountOf(std::span<const uint64_t> processors) noexcept {
-  return std::accumulate(processors.begin(), processors.end(), 0,
-                         [](int sum, uint64_t word) { return sum + std::popcount(word); });
+void WaitWhile(const std::atomic<uint32_t>& word, uint32_t seen) noexcept {
+  emscripten_futex_wait(AddressOf(word), seen, std::numeric_limits<double>::infinity());
 }
-int64_t RunningProcessors() noexcept { return 1; }
-double LoadAverage() noexcept { return 0; }
+void WakeAll(const std::atomic<uint32_t>& word) noexcept {
+  emscripten_futex_wake(AddressOf(word), std::numeric_limits<int>::max());
+}
+
+std::vector<uint64_t> UsableProcessors() { return {(uint64_t{2} << std::min(threads_ahead, 62)) - 1}; }
 
 }  // namespace lamina::platform

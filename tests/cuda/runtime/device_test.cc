@@ -10,6 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "lamina/backend/copy_streams.h"
+#include "lamina/backend/cuda/recordings.h"
 #include "lamina/backend/cuda/tensor_map.h"
 #include "tests/cuda/runtime/stand_in.h"
 
@@ -58,6 +59,34 @@ TEST(CudaDevice, WorksWhateverGpuTheThreadHasChosen) {
   }
   EXPECT_GT(stand_in::Calls(), before + 20);
   EXPECT_EQ(stand_in::Mistakes(), std::vector<std::string>());
+}
+
+// A launch for both waits for what either was asked for, and either waits for it.
+TEST(CudaDevice, RecordingsOfTwoAreOneLaunchBetweenEvents) {
+  Device one(0);
+  Device other(0);
+  const auto record = [](Device& device) {
+    return device.Record([&] { device.Launch("none", &NoKernel, dim3{1, 1, 1}, 32, 0, 1); });
+  };
+  const std::unique_ptr<Device::Recording> first = record(one);
+  const std::unique_ptr<Device::Recording> second = record(other);
+  const int branches = stand_in::Branches();
+  const std::unique_ptr<Device::Recording> both = Together({{&one, first.get()}, {&other, second.get()}});
+  EXPECT_EQ(stand_in::Branches(), branches + 2);
+  const size_t before = stand_in::StreamCalls().size();
+  stand_in::ChooseGpu(1);
+  both->Run();
+  const std::vector<stand_in::StreamCall> all = stand_in::StreamCalls();
+  EXPECT_EQ(std::vector(all.begin() + static_cast<std::ptrdiff_t>(before), all.end()),
+            (std::vector<stand_in::StreamCall>{{"record", other.stream()},
+                                               {"wait", one.stream()},
+                                               {"launch", one.stream()},
+                                               {"record", one.stream()},
+                                               {"wait", other.stream()}}));
+  one.Synchronize();
+  other.Synchronize();
+  EXPECT_EQ(stand_in::Mistakes(), std::vector<std::string>());
+  stand_in::ChooseGpu(0);
 }
 
 TEST(CudaDevice, CopiesAreAskedForByAnyThread) {
@@ -135,7 +164,14 @@ TEST(CudaDevice, SaysWhichDriverIsNeeded) {
   const std::string reason = DeviceAvailable().reason;
   stand_in::TheMachine().driver = 13000;
   EXPECT_NE(reason.find("supports CUDA 12.2"), std::string::npos) << reason;
-  EXPECT_NE(reason.find(CUDART_VERSION / 1000 == 13 ? "driver 580 or newer" : "driver "), std::string::npos) << reason;
+  EXPECT_NE(reason.find(CUDART_VERSION / 1000 == 13 ? "driver 580 or newer, or lamina-cuda12" : "driver "),
+            std::string::npos)
+      << reason;
+  stand_in::TheMachine().driver = 11080;  // for which there is no package
+  const std::string older = DeviceAvailable().reason;
+  stand_in::TheMachine().driver = 13000;
+  EXPECT_NE(older.find("supports CUDA 11.8"), std::string::npos) << older;
+  EXPECT_EQ(older.find("cuda12"), std::string::npos) << older;
 }
 
 TEST(CudaDevice, SaysThatThereIsNone) {

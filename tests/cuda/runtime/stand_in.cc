@@ -64,6 +64,8 @@ namespace {
 
 std::vector<int64_t> last_map;
 int last_cluster = 0;
+std::vector<StreamCall> stream_calls;
+int branches = 0;
 
 CUresult EncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data, const cuuint64_t* sizes,
                      const cuuint64_t* stride_bytes, const cuuint32_t* part, const cuuint32_t*, CUtensorMapInterleave,
@@ -85,6 +87,8 @@ CUresult EncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank
 
 std::vector<int64_t> LastMap() { return last_map; }
 int LastCluster() { return last_cluster; }
+std::vector<StreamCall> StreamCalls() { return stream_calls; }
+int Branches() { return branches; }
 
 }  // namespace lamina::runtime_stand_in
 
@@ -194,11 +198,13 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return Make(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return Drop(event); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  stream_calls.push_back({"record", stream});
   const cudaError_t error = Use(event, "cudaEventRecord");
   return error != cudaSuccess ? error : Use(stream, "cudaEventRecord");
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return Use(event, "cudaEventSynchronize"); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t, unsigned) {
+  stream_calls.push_back({"wait", stream});
   return Use(stream, "cudaStreamWaitEvent");
 }
 
@@ -213,10 +219,19 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status)
   *status = cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) { return Make(graph); }
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*, size_t,
+                                       cudaGraph_t child) {
+  *node = nullptr;
+  ++branches;
+  const cudaError_t error = Use(graph, "cudaGraphAddChildGraphNode");
+  return error != cudaSuccess ? error : Use(child, "cudaGraphAddChildGraphNode");
+}
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return Drop(graph); }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* ready, cudaGraph_t, unsigned long long) { return Make(ready); }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return Drop(graph); }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  stream_calls.push_back({"launch", stream});
   const cudaError_t error = Use(graph, "cudaGraphLaunch");
   return error != cudaSuccess ? error : Use(stream, "cudaGraphLaunch");
 }

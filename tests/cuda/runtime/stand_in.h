@@ -29,6 +29,15 @@ void ChooseGpu(int number);
 std::vector<int64_t> LastMap();
 /// Blocks of a cluster of the last launch that had such.
 int LastCluster();
+/// What streams were asked for that concerns the order of recorded work, each "FUNCTION", and of which stream.
+struct StreamCall {
+  std::string function;
+  const void* stream;
+  bool operator==(const StreamCall&) const = default;
+};
+std::vector<StreamCall> StreamCalls();
+/// Graphs that became parts of other ones.
+int Branches();
 /// Calls that did something to a GPU, so that a test knows that there were some.
 int Calls();
 
