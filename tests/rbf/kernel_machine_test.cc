@@ -319,6 +319,44 @@ TEST_P(KernelMachineAt, OddRowsHaveAnAnswer) {
   EXPECT_TRUE(std::isfinite(constant.error));
 }
 
+// On both sides of the number of rows from which factors are in f32.
+TEST(KernelMachine, RowsApartAreAnsweredByTheRowsBefore) {
+  for (const int64_t count : {150, 2100}) {
+    constexpr int64_t kApart = 37;
+    const Table2 x = RandomTable(static_cast<size_t>(count), 3, 11);
+    const Table2 y = TargetsFor(x, 5);
+    KernelMachineOptions options;
+    options.threads = 2;
+    KernelMachine chosen;
+    chosen.kind = {2, 1.4};
+    chosen.scale = 1.5;
+    chosen.ridge = 1e-2;
+    chosen.feature_weights = {1, 0.5, 0.8};
+    const Matrix rows = AsMatrix(x);
+    const Matrix targets = AsMatrix(y);
+    options.apart = kApart;
+    const KernelMachine all = SolveKernelMachine(rows.view(), targets.view(), chosen, options);
+    ASSERT_EQ(all.apart.rows(), kApart);
+    options.apart = 0;
+    const int64_t begin = count - kApart;
+    const KernelMachine before =
+        SolveKernelMachine(rows.view().Rows(0, begin), targets.view().Rows(0, begin), chosen, options);
+    EXPECT_TRUE(before.apart.empty());
+    for (int64_t i = 0; i < kApart; ++i) {
+      for (int64_t c = 0; c < targets.cols(); ++c) {
+        double answer = 0;
+        for (int64_t j = 0; j < begin; ++j) {
+          answer += before.alpha.Row<double>(j)[c] *
+                    KernelOf(x[static_cast<size_t>(begin + i)], x[static_cast<size_t>(j)], chosen.feature_weights,
+                             chosen.kind.p, chosen.kind.power, chosen.scale);
+        }
+        EXPECT_NEAR(all.apart.Row<double>(i)[c], targets.Row<double>(begin + i)[c] - answer, count < 2000 ? 1e-9 : 2e-4)
+            << count << " " << i;
+      }
+    }
+  }
+}
+
 TEST(KernelMachine, RefusesWhatItCannotUse) {
   const Matrix x = AsMatrix(RandomTable(5, 2, 1));
   const Matrix y = AsMatrix(RandomTable(5, 1, 2));

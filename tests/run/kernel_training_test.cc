@@ -1,4 +1,4 @@
-// Recipe mixed: a network and a kernel machine in one model, each of which counts half.
+// Recipe mixed: a network and a kernel machine in one model, by shares that fit the validation rows.
 #include "lamina/run/kernel_training.h"
 
 #include <fmt/format.h>
@@ -24,9 +24,9 @@ namespace lamina {
 namespace {
 
 // A number or a class that is a smooth function of two columns.
-TrainSettings MixedRun(const TemporaryFolder& folder, bool classes) {
+TrainSettings MixedRun(const TemporaryFolder& folder, bool classes, int rows = 90) {
   std::string text = "a,b,y\n";
-  for (int i = 0; i < 90; ++i) {
+  for (int i = 0; i < rows; ++i) {
     const double a = std::sin(1.7 * i);
     const double b = i % 13 / 6.0 - 1;
     const double y = std::cos(3 * a) + b;
@@ -48,7 +48,7 @@ Model Trained(const TrainSettings& settings) {
   return session.model();
 }
 
-TEST(MixedRecipe, AnswersHalfByEach) {
+TEST(MixedRecipe, AnswersHalfByEachWhereFewRowsValidate) {
   const TemporaryFolder folder;
   for (const bool classes : {false, true}) {
     TrainSettings settings = MixedRun(folder, classes);
@@ -70,6 +70,25 @@ TEST(MixedRecipe, AnswersHalfByEach) {
     const Matrix of_kernels = NetworkOutputs(kernels, session.backend(), session.test().features);
     for (int64_t i = 0; i < both.rows(); ++i) {
       EXPECT_NEAR(both.Row<float>(i)[0], (of_network.Row<float>(i)[0] + of_kernels.Row<float>(i)[0]) / 2, 1e-5);
+    }
+  }
+}
+
+// The share is what a network of the training rows and a machine of them make best of the validation rows.
+TEST(MixedRecipe, TheBetterOneCountsMore) {
+  const TemporaryFolder folder;
+  for (const bool classes : {false, true}) {
+    for (const int64_t epochs : {1, 60}) {  // a network that has learned little, and one that has learned enough
+      TrainSettings settings = MixedRun(folder, classes, 600);
+      settings.epochs = epochs;
+      const Model model = Trained(settings);
+      const double share = model.training["method"]["share"].get<double>();
+      ASSERT_EQ(model.shares, (std::vector{1 - share, share}));
+      EXPECT_GE(share, 0.25);
+      EXPECT_LE(share, 0.75);
+      if (epochs == 1) {
+        EXPECT_GT(share, 0.5) << classes;
+      }
     }
   }
 }
