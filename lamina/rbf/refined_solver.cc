@@ -191,9 +191,7 @@ bool RefinedSolver::Solve(const double* targets, int64_t stride, double* alpha) 
 }
 
 void RefinedSolver::ByEarlier(int64_t begin, const double* alpha, int64_t stride, double* errors) const {
-  const auto factor = [&](int64_t i, int64_t j) {
-    return static_cast<double>(factor_.Panel(0)[TrianglePlace(i, j)]);
-  };
+  const auto factor = [&](int64_t i, int64_t j) { return static_cast<double>(factor_.Panel(0)[TrianglePlace(i, j)]); };
   std::vector<double> turned(static_cast<size_t>(rows_ - begin));  // the end of L' alpha
   for (int64_t c = 0; c < outputs_; ++c) {
     std::fill(turned.begin(), turned.end(), 0.0);

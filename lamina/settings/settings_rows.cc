@@ -60,7 +60,8 @@ std::vector<Row> LayerRows() {
               "What open settings (auto) of network and training become. plain: one layer, quick. tabular: three "
               "layers trained as RealMLP-TD-S, better on tables, but slower. mixed: that network and a kernel "
               "machine, as rfm, by shares that fit the validation rows. auto: mixed for tables of more than {} and up "
-              "to {} training rows where no setting of a network is given, else tabular for tables. It is plain for images and, with a note, for "
+              "to {} training rows where no setting of a network is given, else tabular for tables. It is plain for "
+              "images and, with a note, for "
               "what tabular cannot do: lbfgs, shards, layers of distances",
               WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed)),
           {.choices = &RecipeNames, .basic = "plain is quick, tabular answers better, mixed best; auto"}),

@@ -346,9 +346,9 @@ TEST(KernelMachine, RowsApartAreAnsweredByTheRowsBefore) {
       for (int64_t c = 0; c < targets.cols(); ++c) {
         double answer = 0;
         for (int64_t j = 0; j < begin; ++j) {
-          answer += before.alpha.Row<double>(j)[c] *
-                    KernelOf(x[static_cast<size_t>(begin + i)], x[static_cast<size_t>(j)], chosen.feature_weights,
-                             chosen.kind.p, chosen.kind.power, chosen.scale);
+          answer += before.alpha.Row<double>(j)[c] * KernelOf(x[static_cast<size_t>(begin + i)],
+                                                              x[static_cast<size_t>(j)], chosen.feature_weights,
+                                                              chosen.kind.p, chosen.kind.power, chosen.scale);
         }
         EXPECT_NEAR(all.apart.Row<double>(i)[c], targets.Row<double>(begin + i)[c] - answer, count < 2000 ? 1e-9 : 2e-4)
             << count << " " << i;
