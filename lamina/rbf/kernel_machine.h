@@ -90,8 +90,9 @@ KernelMachine FitKernelMachine(ConstMatrixView x, ConstMatrixView y, const Kerne
 int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool left_out = true);
 
 /// Alpha of `chosen` (kind, scale, ridge, feature_weights) for other rows, with the sample weights, threads and
-/// stop_requested of `options`. No row is left out by itself, which takes half the operations and a third of the
-/// memory: left_out is empty, and error stays that of `chosen`. A GPU leaves none apart. Throws as FitKernelMachine().
+/// stop_requested of `options`. No row is left out by itself, so left_out is empty and error stays that of
+/// `chosen`. That takes half the operations and a third of the memory. A GPU leaves no rows apart. Throws as
+/// FitKernelMachine().
 KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                                  const KernelMachineOptions& options);
 

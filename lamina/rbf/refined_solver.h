@@ -24,9 +24,9 @@ class RefinedSolver {
   bool Solve(const double* targets, int64_t stride, double* alpha);
   int64_t steps() const { return steps_; }
 
-  /// The errors of rows from `begin` on (target less answer), answered together by what rows before them teach, in the
-  /// precision of f32: with A = L L', the end of L times the end of L' alpha. Element (i, c) at c * stride + i of
-  /// `alpha`, which Solve() gave; (rows - begin) × outputs to `errors`.
+  /// The errors of rows from `begin` on (target less answer), answered together by what rows before them teach. They
+  /// are in the precision of f32: with A = L L', the end of L times that of L' alpha. `alpha`: of Solve(), element
+  /// (i, c) at c * stride + i. (rows - begin) × outputs to `errors`.
   void ByEarlier(int64_t begin, const double* alpha, int64_t stride, double* errors) const;
 
  private:
