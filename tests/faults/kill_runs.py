@@ -151,7 +151,12 @@ def kill_worker(folder, moment, expected):
     _, err = process.communicate(timeout=600)
     if process.returncode != 0:
         raise Broken(f"the other search: exit {process.returncode}: {err.decode(errors='replace')}")
-    return other.returncode < 0
+    killed, left = other.returncode < 0, folder.leftovers()
+    if len(left) > killed:  # one write of the killed worker may have begun when nobody looked any more
+        raise Broken(f"left behind by two workers: {left}")
+    if left:  # that is for the next run
+        folder.run(*worker("--retrain", "--overwrite", "--model", "m"))
+    return killed
 
 
 # Name: how it is killed, the command that is not, what starts its ranks, and what it writes.
