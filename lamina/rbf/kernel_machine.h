@@ -49,7 +49,8 @@ struct KernelMachineOptions {
   double start_ridge = 0;
   /// With one addition to the diagonal, and one more a round where f32 compares; 0: as many as the search needs.
   int64_t most_systems = 0;
-  /// SolveKernelMachine(): the last so many rows are left out together as well, which costs next to nothing.
+  /// SolveKernelMachine(): the last so many rows are left out together as well, which costs next to nothing, and on a
+  /// GPU a second system.
   int64_t apart = 0;
   int threads = 1;
   /// In whose memory systems are solved where it makes DeviceKernels (backend/device_kernels.h), from so many rows on;
@@ -91,8 +92,7 @@ int64_t KernelMachineBytes(int64_t rows, int64_t columns, int64_t outputs, bool 
 
 /// Alpha of `chosen` (kind, scale, ridge, feature_weights) for other rows, with the sample weights, threads and
 /// stop_requested of `options`. No row is left out by itself, so left_out is empty and error stays that of
-/// `chosen`. That takes half the operations and a third of the memory. A GPU leaves no rows apart. Throws as
-/// FitKernelMachine().
+/// `chosen`. That takes half the operations and a third of the memory. Throws as FitKernelMachine().
 KernelMachine SolveKernelMachine(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                                  const KernelMachineOptions& options);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lamina/backend/cpu/symmetric_kernels.h"
+#include "lamina/base/team.h"
 #include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solver.h"
 #include "lamina/rbf/kernel_system.h"
@@ -63,7 +64,43 @@ bool SolveSystem(const KernelRows& rows, double ridge, const KernelMachineOption
   return true;
 }
 
+// Where a GPU keeps the factor: a machine of the rows before answers.
+Matrix ErrorsApart(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen, KernelMachineOptions options) {
+  const int64_t begin = x.rows - options.apart;
+  if (!options.sample_weights.empty()) {
+    options.sample_weights = options.sample_weights.first(static_cast<size_t>(begin));
+  }
+  options.apart = 0;
+  const KernelMachine before = SolveKernels(x.Rows(0, begin), y.Rows(0, begin), chosen, options);
+  return ErrorsOf(before, x.Rows(0, begin), x.Rows(begin, x.rows - begin), y.Rows(begin, x.rows - begin),
+                  options.threads);
+}
+
 }  // namespace
+
+Matrix ErrorsOf(const KernelMachine& machine, ConstMatrixView centres, ConstMatrixView x, ConstMatrixView y,
+                int threads) {
+  const KernelShape shape{machine.kind.p, machine.kind.power, machine.scale};
+  const KernelRows of_centres(centres, machine.feature_weights, machine.kind.p, threads);
+  const KernelRows asked(x, machine.feature_weights, machine.kind.p, threads);
+  Matrix errors(x.rows, y.cols, DType::kF64);
+  RunParts(threads, x.rows, [&](int64_t begin, int64_t end) {
+    const AlignedBuffer buffer(of_centres.columns().stride * static_cast<int64_t>(sizeof(double)));
+    double* const kernel = buffer.As<double>().data();
+    for (int64_t i = begin; i < end; ++i) {
+      cpu::SymmetricKernels().distances(asked.Row(i), of_centres.columns(), centres.rows, machine.kind.p, kernel);
+      cpu::SymmetricKernels().kernels(kernel, centres.rows, shape, kernel);
+      for (int64_t c = 0; c < y.cols; ++c) {
+        double error = y.Row<double>(i)[c];
+        for (int64_t k = 0; k < centres.rows; ++k) {
+          error -= kernel[k] * machine.alpha.Row<double>(k)[c];
+        }
+        errors.Row<double>(i)[c] = error;
+      }
+    }
+  });
+  return errors;
+}
 
 KernelMachine OfChoice(const KernelMachine& chosen) {
   KernelMachine machine;
@@ -115,6 +152,10 @@ KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMac
       for (int64_t c = 0; c < y.cols; ++c) {
         machine.alpha.Row<double>(i)[c] = alpha[c * stride + i];
       }
+    }
+    if (on_device != nullptr && options.apart > 0) {
+      on_device.reset();  // there need not be room for both
+      machine.apart = ErrorsApart(x, y, machine, options);
     }
   }
   machine.complete = true;

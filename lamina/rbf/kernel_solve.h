@@ -13,4 +13,8 @@ KernelMachine OfChoice(const KernelMachine& chosen);
 KernelMachine SolveKernels(ConstMatrixView x, ConstMatrixView y, const KernelMachine& chosen,
                            const KernelMachineOptions& options);
 
+/// Target less answer of rows x (f64) by `machine`, whose neurons stand at `centres`: rows × outputs.
+Matrix ErrorsOf(const KernelMachine& machine, ConstMatrixView centres, ConstMatrixView x, ConstMatrixView y,
+                int threads);
+
 }  // namespace lamina

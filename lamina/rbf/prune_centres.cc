@@ -8,11 +8,8 @@
 #include <span>
 #include <utility>
 
-#include "lamina/backend/cpu/symmetric_kernels.h"
 #include "lamina/base/random.h"
-#include "lamina/base/team.h"
 #include "lamina/rbf/even_rows.h"
-#include "lamina/rbf/kernel_rows.h"
 #include "lamina/rbf/kernel_solve.h"
 #include "lamina/rbf/needed_centres.h"
 #include "lamina/rbf/nystroem.h"
@@ -26,7 +23,6 @@ constexpr int64_t kFewestRows = 20;  // of which some may be asked
 constexpr int64_t kMostCandidates = 1500;
 constexpr int64_t kFewestKept = 5;
 constexpr double kStepOfCentres = 1.4142135623730951;
-constexpr auto kNumberBytes = static_cast<int64_t>(sizeof(double));
 
 // Rows that are asked, and those that teach.
 struct PruneFold {
@@ -118,26 +114,13 @@ class FoldErrors {
   }
 
   double SquaresOf(const KernelMachine& machine, ConstMatrixView centres) const {
-    const KernelRows of_centres(centres, machine.feature_weights, machine.kind.p, options_.threads);
-    const KernelRows asked(asked_x_.view(), machine.feature_weights, machine.kind.p, options_.threads);
-    std::vector<double> squares(static_cast<size_t>(asked_x_.rows()));
-    RunParts(options_.threads, asked_x_.rows(), [&](int64_t begin, int64_t end) {
-      const AlignedBuffer buffer(of_centres.columns().stride * kNumberBytes);
-      double* const kernel = buffer.As<double>().data();
-      for (int64_t i = begin; i < end; ++i) {
-        cpu::SymmetricKernels().distances(asked.Row(i), of_centres.columns(), centres.rows, machine.kind.p, kernel);
-        cpu::SymmetricKernels().kernels(kernel, centres.rows, {machine.kind.p, machine.kind.power, machine.scale},
-                                        kernel);
-        for (int64_t c = 0; c < asked_y_.cols(); ++c) {
-          double error = asked_y_.Row<double>(i)[c];
-          for (int64_t k = 0; k < centres.rows; ++k) {
-            error -= kernel[k] * machine.alpha.Row<double>(k)[c];
-          }
-          squares[static_cast<size_t>(i)] += asked_weights_[static_cast<size_t>(i)] * error * error;
-        }
-      }
-    });
-    return std::accumulate(squares.begin(), squares.end(), 0.0);
+    const Matrix errors = ErrorsOf(machine, centres, asked_x_.view(), asked_y_.view(), options_.threads);
+    double sum = 0;
+    for (int64_t i = 0; i < errors.rows(); ++i) {
+      const std::span row(errors.Row<double>(i), static_cast<size_t>(errors.cols()));
+      sum += asked_weights_[static_cast<size_t>(i)] * std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
+    }
+    return sum;
   }
 
   PruneFold fold_;

@@ -191,21 +191,25 @@ bool RefinedSolver::Solve(const double* targets, int64_t stride, double* alpha) 
 }
 
 void RefinedSolver::ByEarlier(int64_t begin, const double* alpha, int64_t stride, double* errors) const {
-  const auto factor = [&](int64_t i, int64_t j) { return static_cast<double>(factor_.Panel(0)[TrianglePlace(i, j)]); };
-  std::vector<double> turned(static_cast<size_t>(rows_ - begin));  // the end of L' alpha
-  for (int64_t c = 0; c < outputs_; ++c) {
-    std::fill(turned.begin(), turned.end(), 0.0);
-    for (int64_t i = begin; i < rows_; ++i) {
-      for (int64_t j = begin; j <= i; ++j) {
-        turned[static_cast<size_t>(j - begin)] += factor(i, j) * alpha[c * stride + i];
+  const auto row_of_factor = [&](int64_t i) { return factor_.Panel(i / kTargets) + i % kTargets; };
+  std::vector<double> turned(static_cast<size_t>((rows_ - begin) * outputs_));  // the end of L' alpha
+  for (int64_t i = begin; i < rows_; ++i) {
+    const float* const factor = row_of_factor(i);
+    for (int64_t j = begin; j <= i; ++j) {
+      double* const sums = &turned[static_cast<size_t>((j - begin) * outputs_)];
+      for (int64_t c = 0; c < outputs_; ++c) {
+        sums[c] += static_cast<double>(factor[j * kTargets]) * alpha[c * stride + i];
       }
     }
-    for (int64_t i = begin; i < rows_; ++i) {
-      double sum = 0;
-      for (int64_t j = begin; j <= i; ++j) {
-        sum += factor(i, j) * turned[static_cast<size_t>(j - begin)];
+  }
+  std::fill_n(errors, (rows_ - begin) * outputs_, 0.0);
+  for (int64_t i = begin; i < rows_; ++i) {
+    const float* const factor = row_of_factor(i);
+    double* const sums = errors + (i - begin) * outputs_;
+    for (int64_t j = begin; j <= i; ++j) {
+      for (int64_t c = 0; c < outputs_; ++c) {
+        sums[c] += static_cast<double>(factor[j * kTargets]) * turned[static_cast<size_t>((j - begin) * outputs_ + c)];
       }
-      errors[(i - begin) * outputs_ + c] = sum;
     }
   }
 }

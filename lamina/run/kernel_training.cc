@@ -133,11 +133,11 @@ double ShareOfKernels(const KernelNetwork& kernels, const Dataset& validation, c
   }
   const Matrix answers[] = {NetworkOutputs(model, backend, validation),
                             AnswersApart(kernels, HasClasses(model.preprocessor), validation.targets)};
-  const auto loss = [&](double share) {
+  std::array<double, std::size(kShares)> losses{};
+  std::ranges::transform(kShares, losses.begin(), [&](double share) {
     return LossOfOutputs(model, SumOfShares(answers, std::array{1 - share, share}), validation.targets);
-  };
-  return *std::min_element(std::begin(kShares), std::end(kShares),
-                           [&](double a, double b) { return loss(a) < loss(b); });
+  });
+  return kShares[std::ranges::min_element(losses) - losses.begin()];
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, co
 void RequireKernelsBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
 
 /// Makes `model`, one network, answer together with the kernel machine, if there is one. The machine counts a quarter
-/// to three quarters: what makes the loss of the validation rows least, which neither has learned from here. Half where
-/// they are fewer than 100, have weights, or a GPU solved the machine.
+/// to three quarters, by the least loss of both on the validation rows. There it answers as a machine of the training
+/// rows would. Both count half where validation rows are fewer than 100, or rows have weights.
 void AnswerWithKernels(std::optional<KernelTraining> kernels, const TrainData& data, const Backend& backend,
                        Model& model);
 

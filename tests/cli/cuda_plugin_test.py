@@ -76,13 +76,17 @@ class EmulatedTest(CliTest):
             for a, b in zip(ours[1:], theirs[1:], strict=True):
                 self.assertAlmostEqual(float(a), float(b), delta=1e-8)
 
-    def test_folds_side_by_side_answer_as_serial(self):
-        """Recipe tabular with its schedule: answers to rows left out, fold after fold on the processor."""
+    def write_products(self, count):
+        """rows.csv: so many rows of a, b and a number made of both."""
         with open(self.path("rows.csv"), "w", encoding="utf-8") as file:
             file.write("a,b,y\n")
-            for i in range(150):
+            for i in range(count):
                 a, b = i % 11 / 5 - 1, i * i % 13 / 6 - 1
                 file.write(f"{a:.4f},{b:.4f},{a * b + a:.4f}\n")
+
+    def test_folds_side_by_side_answer_as_serial(self):
+        """Recipe tabular with its schedule: answers to rows left out, fold after fold on the processor."""
+        self.write_products(150)
         settings = ["--recipe", "tabular", "--folds", "5", "--epochs", "3", "--hidden", "16,8", "--dtype", "f64", "--batch", "16"]
         said = {}
         for backend in ("cuda", "serial"):
@@ -98,11 +102,7 @@ class EmulatedTest(CliTest):
             self.assertAlmostEqual(float(ours[3]), float(theirs[3]), delta=1e-7)
 
     def test_a_kernel_machine_is_the_processors(self):
-        with open(self.path("rows.csv"), "w", encoding="utf-8") as file:
-            file.write("a,b,y\n")
-            for i in range(120):
-                a, b = i % 11 / 5 - 1, i * i % 13 / 6 - 1
-                file.write(f"{a:.4f},{b:.4f},{a * b + a:.4f}\n")
+        self.write_products(120)
         said = {}
         for backend in ("cuda", "cpu", "auto"):
             said[backend] = self.succeed("train", "rows.csv", "--method", "rfm", "--backend", backend, "--model", backend,

@@ -74,7 +74,7 @@ TEST(MixedRecipe, AnswersHalfByEachWhereFewRowsValidate) {
   }
 }
 
-// The share is what a network of the training rows and a machine of them make best of the validation rows.
+// Shares stay between a quarter and three quarters, and a network that has learned little counts less than half.
 TEST(MixedRecipe, TheBetterOneCountsMore) {
   const TemporaryFolder folder;
   for (const bool classes : {false, true}) {
