@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "lamina/base/error.h"
 #include "lamina/study/train_peers.h"
 
 namespace lamina {
@@ -114,8 +115,14 @@ std::vector<PeerTimes> MatrixPeers::Race(const std::string& work, const std::fun
 }
 
 std::string FindMatrixPeers() {
-  const std::string script = FindPeerScript();
-  return script.empty() ? "" : (std::filesystem::path(script).parent_path() / "matrix_peers").string();
+  const std::string beside = FindPeerScript();
+  const std::filesystem::path script = std::filesystem::path(beside).parent_path() / "matrix_peers";
+  std::error_code failed;
+  if (beside.empty() || !std::filesystem::exists(script, failed)) {
+    throw Error(ErrorCode::kNotFound, "bench/peers/matrix_peers, which runs the other libraries, is not with this program",
+                {.remedy = "Run the program in the build folder of lamina's sources, or leave out --peers."});
+  }
+  return script.string();
 }
 
 }  // namespace lamina

@@ -50,7 +50,7 @@ class MatrixPeers {
   std::list<Library> libraries_;
 };
 
-/// bench/peers/matrix_peers beside train_cpu (FindPeerScript()), or "".
+/// bench/peers/matrix_peers beside train_cpu (FindPeerScript()). Throws Error(kNotFound) where it is not there.
 std::string FindMatrixPeers();
 
 }  // namespace lamina

@@ -10,14 +10,11 @@ import os
 import random
 import resource
 import struct
-import subprocess
 import unittest
 
 from lamina_cli import DATA, DIGITS, CliTest, blob_rows, digits_rows, linear_rows, main, read_npy, read_safetensors
+from onnx_door import ask_onnx, needs_onnx
 
-PYTHON = os.environ.get("LAMINA_ONNX_PYTHON", "")
-RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_onnx.py")
-needs_onnx = unittest.skipUnless(PYTHON, "onnxruntime: LAMINA_ONNX_PYTHON is not set")
 QUICK = ("--epochs", "2", "--split", "1,0,0")
 LEARNT = ("--epochs", "30", "--batch", "8", "--learning-rate", "0.02", "--split", "1,0,0")
 
@@ -31,10 +28,7 @@ def numbers(rows, columns):
 class OnnxTest(CliTest):
     def run_onnx(self, model, inputs):
         self.succeed("export", "--onnx", model, "-o", "net.onnx")
-        done = subprocess.run([PYTHON, RUNNER, self.path("net.onnx")], input=json.dumps(inputs), capture_output=True,
-                              text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        return ask_onnx(self.path("net.onnx"), inputs)
 
     def predictions(self, model, data, *arguments):
         """Rows of what lamina predicts, as dictionaries."""

@@ -7,12 +7,11 @@ import subprocess
 import unittest
 
 from lamina_cli import SOURCE, CliTest, main
+from onnx_door import ask_onnx, needs_onnx
 
 FOLDER = os.path.join(SOURCE, "tests", "golden")
 NAMES = sorted(name[: -len(".safetensors")] for name in os.listdir(FOLDER) if name.endswith(".safetensors"))
 EXAMPLE = os.environ.get("LAMINA_EXAMPLE", "")
-PYTHON = os.environ.get("LAMINA_ONNX_PYTHON", "")
-RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_onnx.py")
 TOLERANCE = 2e-6  # sums in f32 in another order; answers near 0 are probabilities
 
 
@@ -87,7 +86,7 @@ class GoldenTest(CliTest):
                 asked += 1
         self.assertGreaterEqual(asked, 7)
 
-    @unittest.skipUnless(PYTHON, "onnxruntime: LAMINA_ONNX_PYTHON is not set")
+    @needs_onnx
     def test_onnx_files_answer_the_same(self):
         asked = 0
         for name in NAMES:
@@ -95,10 +94,7 @@ class GoldenTest(CliTest):
             if rows is None:
                 continue
             with self.subTest(name=name):
-                done = subprocess.run([PYTHON, RUNNER, self.path(name + ".onnx")], input=json.dumps({"input": rows}),
-                                      capture_output=True, text=True, check=False)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                outputs = json.loads(done.stdout)["outputs"]
+                outputs = ask_onnx(self.path(name + ".onnx"), {"input": rows})["outputs"]
                 header = rows_of(golden(name, ".answers.csv"))[0]
                 if "prediction" in outputs:
                     answers = outputs["prediction"]

@@ -1,5 +1,5 @@
-// The door of the page: node page_door.js PAGE reads rows of texts as JSON, one for each of the page's columns. It
-// prints what the engine says: outputs, labels, notes, refusals. "check": what the page says of itself.
+// The door of the page: node page_door.js PAGE reads lists of rows of texts as JSON, a text for each of the page's
+// columns. For each list it prints what the engine says: outputs, labels, notes, refusals. "check": what the page says of itself.
 const fs = require("fs");
 const vm = require("vm");
 
@@ -28,6 +28,6 @@ if (process.argv[3] === "check") {
                         csv: lamina.csvText([[...table.names, ...lamina.answerNames(model)], ...lines]) }));
   }
 } else {
-  const { rows, odd } = lamina.readRows(model, JSON.parse(fs.readFileSync(0, "utf8")));
-  console.log(plain({ answers: rows.map((values) => spoken(lamina.answerRow(model, values))), odd }));
+  const asked = JSON.parse(fs.readFileSync(0, "utf8")).map((typed) => lamina.readRows(model, typed));
+  console.log(plain(asked.map(({ rows, odd }) => ({ answers: rows.map((values) => spoken(lamina.answerRow(model, values))), odd }))));
 }

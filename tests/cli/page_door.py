@@ -16,9 +16,9 @@ NO_NODE = "there is no node (Debian: apt install nodejs)"
 BOUND = 1e-6
 
 
-def ask_page(page, *arguments, rows=None):
-    """What tests/cli/page_door.js says."""
-    done = subprocess.run([NODE, DOOR, page, *arguments], input=None if rows is None else json.dumps(rows),
+def ask_page(page, *arguments, typed=None):
+    """What tests/cli/page_door.js says; `typed`: lists of rows, each asked by itself."""
+    done = subprocess.run([NODE, DOOR, page, *arguments], input=None if typed is None else json.dumps(typed),
                           capture_output=True, text=True, check=False, timeout=120)
     if done.returncode != 0:
         raise AssertionError(done.stderr)

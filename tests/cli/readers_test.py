@@ -7,7 +7,6 @@ The lists are the program's own, so that a new kind of scaling or derived column
 
 import csv
 import datetime
-import json
 import math
 import os
 import random
@@ -16,10 +15,9 @@ import subprocess
 import unittest
 
 from lamina_cli import CliTest, main, read_npy
+from onnx_door import ask_onnx, needs_onnx
 
 EXAMPLE = os.environ.get("LAMINA_EXAMPLE", "")
-PYTHON = os.environ.get("LAMINA_ONNX_PYTHON", "")
-RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_onnx.py")
 COLUMNS = ("size", "debt", "day", "price")
 QUICK = ("--epochs", "3", "--batch", "8", "--threads", "1")
 SPLITS = {"train": "1,0,0", "search": "0.7,0.3,0"}
@@ -123,10 +121,8 @@ class ReadersTest(CliTest):
 
     def by_onnx(self, rows, model="m"):
         self.succeed("export", "--onnx", model, "-o", "m.onnx")
-        done = subprocess.run([PYTHON, RUNNER, self.path("m.onnx")], input=json.dumps({"input": rows}),
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return [number for row in json.loads(done.stdout)["outputs"]["prediction"] for number in row]
+        answers = ask_onnx(self.path("m.onnx"), {"input": rows})["outputs"]["prediction"]
+        return [number for row in answers for number in row]
 
     def assertReadersAgree(self, read):
         scalings = self.known("--scale", "?")
@@ -225,7 +221,7 @@ class ReadersTest(CliTest):
         self.assertReadersAgree(self.by_c)
         self.assertTechniquesAgree(self.by_c)
 
-    @unittest.skipUnless(PYTHON, "onnxruntime: LAMINA_ONNX_PYTHON is not set")
+    @needs_onnx
     def test_onnx(self):
         self.assertReadersAgree(self.by_onnx)
         self.assertTechniquesAgree(self.by_onnx)

@@ -9,10 +9,11 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import threading
 import unittest
 
-from lamina_cli import DATA, DIGITS, CliTest, blob_rows, main
+from lamina_cli import DATA, DIGITS, PROGRAM, CliTest, blob_rows, main
 
 BENCH = ["bench", "train", "--net", "8-4-2", "--batch", "4", "--rounds", "2", "--round-seconds", "0.01"]
 
@@ -327,6 +328,16 @@ class BenchDataTest(CliTest):
         self.refuse("bench", "data", "no.csv", code=1, says="no.csv")
         self.refuse("bench", "data", DIGITS, "--rounds", "0", code=2, says="--rounds")
         self.refuse("bench", "data", DIGITS, "--json", "no/such/r.json", says="no/such")
+
+
+class BenchMatrixTest(CliTest):
+    def test_peers_of_a_program_alone(self):
+        alone = self.path("lamina")
+        shutil.copy(PROGRAM, alone)
+        done = subprocess.run([alone, "bench", "matrix", "--peers", "--out", "m"], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("bench/peers/matrix_peers, which runs the other libraries, is not with this program", done.stderr)
+        self.assertFalse(os.path.exists(self.path("m")))
 
 
 class BenchPaper2017Test(CliTest):

@@ -15,16 +15,18 @@ import shutil
 import subprocess
 import unittest
 
+import onnx_door
 import page_door
 import serve_door
 from kinds import KINDS, MODELS, Kind, asked_rows, rows_of
 from lamina_cli import SOURCE, CliTest, main, read_npy
+from onnx_door import ask_onnx
+from talker import Talker
 
 EXAMPLE, DOOR = os.environ.get("LAMINA_EXAMPLE", ""), os.environ.get("LAMINA_DOOR", "")
 EXAMPLE_PREDICT = os.environ.get("LAMINA_EXAMPLE_PREDICT", "")
 WINDOW = os.environ.get("LAMINA_WINDOW", "")
 FOLDER = os.path.join(SOURCE, "tests", "doors")
-RUN_ONNX = os.path.join(SOURCE, "tests", "cli", "run_onnx.py")
 CC = shutil.which("cc")
 SERVES = serve_door.is_there()
 HOWS = ["path", "pandas", "pandas, all text", "polars", "polars, all text", "dict", "rows", "rows of pandas"]
@@ -42,10 +44,11 @@ def has(python, module):
 
 PACKAGE = os.environ.get("LAMINA_PACKAGE_PYTHON", "")
 PACKAGE = PACKAGE if has(PACKAGE, "lamina") else ""
+IN_PYTHON = Talker(PACKAGE, "-B", os.path.join(FOLDER, "python_door.py"))
 ONNX = next(
     (
         python
-        for python in (os.environ.get("LAMINA_ONNX_PYTHON", ""), PACKAGE)
+        for python in (onnx_door.PYTHON, PACKAGE)
         if has(python, "onnxruntime") and has(python, "onnx")
     ),
     "",
@@ -79,17 +82,7 @@ def flags(settings):
 
 class DoorsTest(CliTest):
     def python(self, jobs):
-        done = subprocess.run(
-            [PACKAGE, "-B", os.path.join(FOLDER, "python_door.py")],
-            input=json.dumps(jobs),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        return IN_PYTHON.ask({"folder": self.folder, "jobs": jobs})
 
     def write_rows(self, name, rows):
         with open(self.path(name), "w", newline="", encoding="utf-8") as file:
@@ -172,17 +165,7 @@ class DoorsTest(CliTest):
             feeds = {"numbers": [[float(row[0])] for row in rows], "k": [[row[1]] for row in rows]}
         else:
             feeds = {"input": [[float(row[0]), number] for row, number in zip(rows, kind.numbers())]}
-        done = subprocess.run(
-            [ONNX, RUN_ONNX, "net.onnx"],
-            input=json.dumps(feeds),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        result = json.loads(done.stdout)
+        result = ask_onnx(self.path("net.onnx"), feeds, ONNX)
         if "error" in result:
             return {"error": result["error"]}
         outputs = result["outputs"]
@@ -236,7 +219,7 @@ class DoorsTest(CliTest):
         if not kind.refused:
             self.assertEqual(said_by_page, {name for name, part in words.items() if part in "\n".join(notes)}, file)
         yield "the page, a file", result(file["answers"])
-        typed = [page_door.ask_page(page, rows=[row])["answers"][0] for row in asked_rows(kind)[1:]]
+        typed = [each["answers"][0] for each in page_door.ask_page(page, typed=[[row] for row in asked_rows(kind)[1:]])]
         yield "the page, typed", result(typed)
 
     def service(self, model, kind):

@@ -1,11 +1,13 @@
-"""The doors of the Python package, run by an interpreter that has it: reads a job as JSON, writes what came out.
+"""The doors of the Python package, run by an interpreter that has it: answers lines of JSON (tests/cli/talker.py).
 
-A job: "train" (data, how, target, settings, model) or "answer" (model, data, hows).
+A line has the "folder" of its files and "jobs", whose results are the answer. A job trains (data, how, target, settings,
+model) or answers (model, data, hows).
 """
 
 import csv
 import json
 import logging
+import os
 import sys
 
 import lamina
@@ -84,13 +86,16 @@ def main():
     notes = Notes()
     logging.getLogger("lamina").addHandler(notes)
     logging.getLogger("lamina").setLevel(logging.INFO)
-    results = []
-    for job in json.load(sys.stdin):
-        if "hows" in job:
-            results.append({how: _answer(job, how, notes) for how in job["hows"]})
-        else:
-            results.append(_train(job, notes))
-    json.dump(results, sys.stdout)
+    for line in sys.stdin:
+        asked = json.loads(line)
+        os.chdir(asked["folder"])
+        results = []
+        for job in asked["jobs"]:
+            if "hows" in job:
+                results.append({how: _answer(job, how, notes) for how in job["hows"]})
+            else:
+                results.append(_train(job, notes))
+        print(json.dumps(results), flush=True)
 
 
 if __name__ == "__main__":
