@@ -48,8 +48,8 @@ Activation ActivationFrom(const TrainSettings& settings, const std::string& text
 /// "auto" as exact: what it is can be told by FastestPrecision() only.
 Precision PrecisionFrom(const TrainSettings& settings);
 /// What --precision auto is for a network on this machine: the first candidate with which the backend computes some
-/// layer faster than with exact. For classes these are bf16, which keeps their accuracy
-/// (docs/decisions/0020-precision-auto.md), and fast; for numbers bf16x3.
+/// layer faster than with exact. For classes these are bf16, which keeps their accuracy, and fast. For numbers it is
+/// exact (docs/decisions/0020-precision-auto.md).
 std::string FastestPrecision(const Backend& backend, const Network& network, int64_t batch, bool classes, bool whole);
 
 /// By their names in settings. Throw Error(kInvalidArgument) naming the flag.

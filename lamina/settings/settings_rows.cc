@@ -149,8 +149,8 @@ std::vector<Row> NumberRows() {
               "Operands of products while training. exact. bf16 (backends cpu and cuda, dot layers in f32): faster "
               "where the processor multiplies bf16, with parameters and sums still in f32. fast: TF32 on backend "
               "cuda, two bf16 per number on AMX tiles, exact elsewhere. bf16x3: three bf16 per number on AMX tiles, "
-              "as good as exact for finite numbers, exact elsewhere. auto: the faster one here, for classes bf16 or "
-              "else fast, for numbers bf16x3",
+              "as good as exact for finite numbers, exact elsewhere. auto: for classes the faster one here, bf16 "
+              "or else fast; for numbers exact",
               {.choices = &AutoAnd<&Names<kPrecisions>>, .after_checkpoint = true})};
 }
 

@@ -112,11 +112,8 @@ std::string FastestPrecision(const Backend& backend, const Network& network, int
     }
     return faster;
   };
-  using List = std::vector<Precision>;
-  const List candidates = classes ? List{Precision::kBFloat16, Precision::kFast}
-                                  : List{Precision::kBFloat16x3};  // the last digits of numbers show
-  for (const Precision precision : candidates) {
-    if (is_faster(precision)) {
+  for (const Precision precision : {Precision::kBFloat16, Precision::kFast}) {
+    if (classes && is_faster(precision)) {  // the last digits of numbers show
       return std::string(NameOf(precision, kPrecisions));
     }
   }

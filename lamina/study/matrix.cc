@@ -37,9 +37,7 @@ class MatrixRun {
       : options_(options),
         inputs_(options.data.empty() ? nullptr : BenchmarkInputs(options.data)),
         threads_(options.threads > 0 ? options.threads : UsableCores()) {
-    if (!options.peer_python.empty()) {
-      peers_ = std::make_unique<MatrixPeers>(options.peer_python, FindMatrixPeers(), threads_, options.stop_requested);
-    }
+    StartPeers(threads_);
     thread_counts_ = threads_ > 1 ? std::vector<int>{1, threads_} : std::vector<int>{1};
   }
 
@@ -227,6 +225,13 @@ class MatrixRun {
     result_.report.tables.push_back(std::move(table));
   }
 
+  // Libraries keep the threads that they started with.
+  void StartPeers(int threads) {
+    if (!options_.peer_python.empty()) {
+      peers_ = std::make_unique<MatrixPeers>(options_.peer_python, FindMatrixPeers(), threads, options_.stop_requested);
+    }
+  }
+
   // The peers beside lamina, in the same turns.
   void Race(const std::string& title, const std::string& work, const std::function<double()>& lamina) {
     if (peers_ == nullptr || Stopped()) {
@@ -296,6 +301,7 @@ class MatrixRun {
                                   {"median_us", "Median, us"},
                                   {"p99_us", "99 %, us"},
                                   {"verified", "Verified"}}};
+    StartPeers(1);
     for (const std::vector<int64_t>& net : options_.rows) {
       RaceRow(net);
       for (const double zeros : {0.0, kSparse}) {
