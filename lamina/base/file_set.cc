@@ -1,6 +1,9 @@
 // Files in a row, the last of which may still be written.
 #include "lamina/base/file_set.h"
 
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
@@ -8,6 +11,18 @@
 #include "lamina/platform/file.h"
 
 namespace lamina {
+
+void MakeFolders(const std::string& folder, std::string_view what) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed && !platform::MakeFolder(folder.c_str())) {
+    const bool too_long = errno == ENAMETOOLONG;  // which the standard library calls missing on Windows
+    throw Error(ErrorCode::kIo,
+                fmt::format("cannot make {}: {}", what, too_long ? platform::ReasonOf(errno) : failed.message()),
+                {.file = folder});
+  }
+}
+
 namespace {
 
 constexpr size_t kLocked = 128;  // that keep their descriptors: a process may have 1,024
@@ -31,10 +46,7 @@ void FileSet::MakeFolder(const std::string& folder) {
   for (std::filesystem::path at(folder); !at.empty() && !std::filesystem::exists(at, failed); at = at.parent_path()) {
     missing.push_back(at.string());
   }
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ErrorCode::kIo, "cannot make the folder: " + failed.message(), {.file = folder});
-  }
+  MakeFolders(folder);
   made_folders_.insert(made_folders_.end(), missing.rbegin(), missing.rend());
 }
 

@@ -10,6 +10,9 @@
 
 namespace lamina {
 
+/// Makes the folder, and those above it. Throws Error(kIo) with `what` it is.
+void MakeFolders(const std::string& folder, std::string_view what = "the folder");
+
 /// Files are written beside their targets; Commit() gives all of them their names, in the order in which they were
 /// begun. Without it, as where the disk is full, nothing of them stays, nor of a folder that was made for them.
 class FileSet {

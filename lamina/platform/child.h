@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lamina::platform {
@@ -24,6 +25,9 @@ struct Child {
   int speech = -1;      // this end of the conversation
   bool own_group = false;
 };
+
+/// The command that installs a program here, by its name in Debian and in winget; "" where programs are not started.
+std::string InstallCommand(std::string_view debian, std::string_view winget);
 
 /// Starts it with an empty standard input unless it converses. Returns 0 or the error's number; `no_pipe`: that of what
 /// connects both.

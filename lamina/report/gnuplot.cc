@@ -2,11 +2,15 @@
 #include "lamina/report/gnuplot.h"
 
 #include "lamina/base/child_process.h"
+#include "lamina/platform/child.h"
 
 namespace lamina {
+
+std::string InstallGnuplot() { return platform::InstallCommand("gnuplot-nox", "gnuplot.gnuplot"); }
+
 Verdict RunGnuplot(const std::string& folder, const std::string& script) {
   // Its warnings about empty ranges go nowhere.
-  ChildProcess gnuplot({"gnuplot", script}, {.folder = folder, .remedy = "apt-get install gnuplot-nox"});
+  ChildProcess gnuplot({"gnuplot", script}, {.folder = folder, .remedy = InstallGnuplot()});
   gnuplot.Wait();
   if (Verdict started = gnuplot.started(); !started) {
     return started;

@@ -9,6 +9,7 @@
 #include "lamina/base/utf8.h"
 #include "lamina/base/version.h"
 #include "lamina/report/draw_plots.h"
+#include "lamina/report/gnuplot.h"
 
 namespace lamina {
 namespace {
@@ -79,7 +80,7 @@ std::string Pictures(const std::vector<Plot>& plots) {
   for (const Plot& plot : plots) {
     const std::optional<std::string> svg = SvgOf(plot);
     if (!svg) {
-      return html + "<p>Pictures are missing: gnuplot was not there to draw them (apt-get install gnuplot-nox).</p>\n";
+      return html + fmt::format("<p>Pictures are missing: gnuplot was not there to draw them ({}).</p>\n", InstallGnuplot());
     }
     html += "<figure style=\"margin:0\">" + InlineSvg(plot, *svg) + "</figure>\n";
   }

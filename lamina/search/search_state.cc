@@ -14,6 +14,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/part_file.h"
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
@@ -170,11 +171,7 @@ SearchState::SearchState(const std::string& folder, json definition, double leas
   if (folder.empty()) {
     return;
   }
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) {
-    throw Error(ErrorCode::kIo, "cannot make the folder of --state: " + failed.message(), {.file = folder});
-  }
+  MakeFolders(folder, "the folder of --state");
   folder_ = std::make_unique<SharedFolder>(folder, SharedFolder::Options{.lease_seconds = lease_seconds});
   RequireWritableTarget(folder_->PathOf(kSearchFile));
   others_ = folder_->Others();

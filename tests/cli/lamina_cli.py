@@ -17,6 +17,7 @@ PROGRAM = os.environ.get("LAMINA_PROGRAM", "")
 SOURCE = os.environ.get("LAMINA_SOURCE", "")
 DATA = os.environ.get("LAMINA_DATA", "")
 WINDOWS = os.environ.get("LAMINA_WINDOWS", "0") == "1"  # the program is that for Windows, under Wine (scripts/windows)
+GNUPLOT = None if WINDOWS else shutil.which("gnuplot")  # Wine has none
 DIGITS = os.path.join(SOURCE, "data", "digits.csv.gz")
 TIME_LIMIT_SECONDS = 300 * int(os.environ.get("LAMINA_TEST_SLOWNESS", "1"))
 SAY_THE_RECIPE = ("--recipe", "--effort", "--config", "--resume", "--help", "-h", "--method")  # or take none
@@ -116,6 +117,9 @@ class CliTest(unittest.TestCase):
         except subprocess.TimeoutExpired:
             process.kill()
             self.fail(f"still running after {TIME_LIMIT_SECONDS} s: {process.args}")
+        if WINDOWS and err is not None:
+            err = re.sub(r"\\(?!x[0-9A-F]{2})", "/", err)  # paths
+            err = re.sub(r".*no pictures: gnuplot is missing.*\n", "", err)
         return Result(process.returncode, out, err)
 
     def run_program(self, *arguments, **options):

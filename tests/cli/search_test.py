@@ -10,7 +10,7 @@ import signal
 import time
 import unittest
 
-from lamina_cli import DIGITS, TIME_LIMIT_SECONDS, CliTest, blob_rows, linear_rows, main
+from lamina_cli import DIGITS, GNUPLOT, TIME_LIMIT_SECONDS, CliTest, blob_rows, linear_rows, main
 
 SEARCH_KEYS = {"command", "lamina_version", "data", "hardware", "train_rows", "validation_rows", "stages", "at_once",
                "threads_per_trial", "metric", "load_seconds", "seconds", "left_out", "peak_memory_bytes", "best_command", "default", "trials"}
@@ -66,7 +66,7 @@ class SearchTest(CliTest):
         self.assertEqual(float(rows[0]["validation_loss"]), self.read_json("r.json")["trials"][0]["validation_loss"])
         self.assertTrue(os.path.exists(self.path("pictures/curves.csv")))
         self.assertTrue(os.path.exists(self.path("pictures/setting_learning_rate.csv")))
-        if shutil.which("gnuplot"):
+        if GNUPLOT:
             self.assertIn("<svg", self.read("pictures/curves.svg"))
         self.assertGreater(json.loads(self.succeed("evaluate", "--model", "m.safetensors", "--data", DIGITS, "--json",
                                                    "-").out)["accuracy"], 0.9)

@@ -18,9 +18,11 @@
 #include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "lamina/base/file_claim.h"
+#include "lamina/base/file_set.h"
 #include "lamina/base/part_file.h"
 #include "lamina/base/sha256.h"
 #include "lamina/base/text.h"
+#include "lamina/platform/child.h"
 #include "lamina/platform/file.h"
 
 namespace lamina {
@@ -78,11 +80,7 @@ class Fetcher {
   }
 
   FetchResult Run() {
-    std::error_code error;
-    fs::create_directories(options_.folder, error);
-    if (error) {
-      throw Error(ErrorCode::kIo, "cannot make the folder: " + error.message(), {.file = options_.folder});
-    }
+    MakeFolders(options_.folder);
     FetchResult result;
     std::set<std::string> there;
     for (const FetchFile& file : spec_.files) {
@@ -218,7 +216,7 @@ class Fetcher {
                        part,
                        "--url",
                        url},
-                      {.keep_errors = true, .remedy = "apt-get install curl"});
+                      {.keep_errors = true, .remedy = platform::InstallCommand("curl", "cURL.cURL")});
     if (const Verdict started = curl.started(); !started) {
       status = -1;
       return started.reason;

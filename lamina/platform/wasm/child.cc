@@ -5,6 +5,8 @@
 
 namespace lamina::platform {
 
+std::string InstallCommand(std::string_view, std::string_view) { return ""; }
+
 int StartChild(const std::vector<std::string>&, const ChildPlan&, Child&, bool& no_pipe) {
   no_pipe = false;
   return ENOSYS;

@@ -41,6 +41,19 @@ class Handle {
   HANDLE handle_;
 };
 
+// The last error of a path. The system says "not found" also where a name in it is longer than any can be.
+bool FailedAt(const std::wstring& path, DWORD error = GetLastError()) {
+  constexpr size_t kLongestName = 255;
+  size_t begin = 0;
+  for (size_t end = 0; end != std::wstring::npos; begin = end + 1) {
+    end = path.find_first_of(L"\\/", begin);
+    if (std::min(end, path.size()) - begin > kLongestName) {
+      return Failed(ERROR_FILENAME_EXCED_RANGE);
+    }
+  }
+  return Failed(error);
+}
+
 std::optional<FileFacts> FactsFrom(HANDLE handle) {
   FileFacts facts;
   SetLastError(NO_ERROR);
@@ -56,8 +69,16 @@ std::optional<FileFacts> FactsFrom(HANDLE handle) {
   }
   BY_HANDLE_FILE_INFORMATION info{};
   if (GetFileInformationByHandle(handle, &info) == 0) {
-    Failed();
-    return std::nullopt;
+    const DWORD error = GetLastError();
+    LARGE_INTEGER size{};
+    if (GetFileSizeEx(handle, &size) == 0) {
+      Failed(error);
+      return std::nullopt;
+    }
+    facts.kind = FileFacts::Kind::kFile;  // without a name that could be told, as Wine's standard input
+    facts.size_bytes = size.QuadPart;
+    facts.links = 1;
+    return facts;
   }
   facts.kind =
       (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0 ? FileFacts::Kind::kFolder : FileFacts::Kind::kFile;
@@ -71,10 +92,11 @@ std::optional<FileFacts> FactsFrom(HANDLE handle) {
 // Facts of a name; a link is kOther where it is not `followed`.
 std::optional<FileFacts> FactsByName(const char* path, bool followed) {
   const DWORD flags = FILE_FLAG_BACKUP_SEMANTICS | (followed ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
+  const std::wstring name = WidePath(path);
   const Handle file(
-      CreateFileW(WidePath(path).c_str(), FILE_READ_ATTRIBUTES, kAllShare, nullptr, OPEN_EXISTING, flags, nullptr));
+      CreateFileW(name.c_str(), FILE_READ_ATTRIBUTES, kAllShare, nullptr, OPEN_EXISTING, flags, nullptr));
   if (!file.is_open()) {
-    Failed();
+    FailedAt(name);
     return std::nullopt;
   }
   std::optional<FileFacts> facts = FactsFrom(file.get());
@@ -111,12 +133,13 @@ OpenPlan PlanOf(OpenFor use) {
 }
 
 // The last error's, but for what the system calls denied and others by its name: a folder is no file to write.
-int RefusedOpen(const char* path, DWORD error) {
-  const DWORD attributes = error == ERROR_ACCESS_DENIED ? GetFileAttributesW(WidePath(path).c_str()) : 0;
-  errno = error == ERROR_ACCESS_DENIED && attributes != INVALID_FILE_ATTRIBUTES &&
-                  (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0
-              ? EISDIR
-              : windows::ErrnoOf(error);
+int RefusedOpen(const std::wstring& path, DWORD error) {
+  const DWORD attributes = error == ERROR_ACCESS_DENIED ? GetFileAttributesW(path.c_str()) : 0;
+  FailedAt(path, error);
+  if (error == ERROR_ACCESS_DENIED && attributes != INVALID_FILE_ATTRIBUTES &&
+      (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
+    errno = EISDIR;
+  }
   return -1;
 }
 
@@ -181,6 +204,26 @@ bool RenameOverOpen(const std::wstring& from, const std::wstring& to) {
   return SetFileInformationByHandle(file.get(), kFileRenameInfoEx, info, static_cast<DWORD>(bytes.size())) != 0;
 }
 
+bool RenameOnce(const std::wstring& old_name, const std::wstring& new_name) {
+  if (MoveFileExW(old_name.c_str(), new_name.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) != 0) {
+    return true;
+  }
+  const DWORD error = GetLastError();
+  const DWORD attributes = GetFileAttributesW(new_name.c_str());
+  if ((error != ERROR_ACCESS_DENIED && error != ERROR_SHARING_VIOLATION) || attributes == INVALID_FILE_ATTRIBUTES) {
+    return Failed(error);
+  }
+  if (RenameOverOpen(old_name, new_name)) {
+    return true;
+  }
+  // The system says "denied" of a file that is open, too: where it may be removed, nothing else is left.
+  const bool forbidden = (attributes & (FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_DIRECTORY)) != 0;
+  const Handle probe(forbidden ? INVALID_HANDLE_VALUE
+                               : CreateFileW(new_name.c_str(), DELETE, kAllShare, nullptr, OPEN_EXISTING, 0, nullptr));
+  const DWORD denied = GetLastError();
+  return Failed(forbidden ? error : probe.is_open() ? ERROR_SHARING_VIOLATION : denied);
+}
+
 }  // namespace
 
 std::string ReasonOf(int error) {
@@ -211,10 +254,10 @@ int Open(const char* path, OpenFor use) noexcept {
   // Folders can be opened to read, so that those who asked for a file can say what it is.
   const DWORD flags = FILE_ATTRIBUTE_NORMAL | FILE_FLAG_BACKUP_SEMANTICS |
                       (plan.follows || plan.creation == CREATE_NEW ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
-  const HANDLE file =
-      CreateFileW(WidePath(path).c_str(), plan.access, kAllShare, nullptr, plan.creation, flags, nullptr);
+  const std::wstring name = WidePath(path);
+  const HANDLE file = CreateFileW(name.c_str(), plan.access, kAllShare, nullptr, plan.creation, flags, nullptr);
   if (file == INVALID_HANDLE_VALUE) {
-    return RefusedOpen(path, GetLastError());
+    return RefusedOpen(name, GetLastError());
   }
   const int descriptor = windows::DescriptorOf(file);
   if (descriptor >= 0 && !plan.follows && plan.creation != CREATE_NEW) {
@@ -295,14 +338,15 @@ Lock TryLock(int descriptor) noexcept {
 }
 
 bool Exists(const char* path) noexcept {
-  return GetFileAttributesW(WidePath(path).c_str()) != INVALID_FILE_ATTRIBUTES || Failed();
+  const std::wstring name = WidePath(path);
+  return GetFileAttributesW(name.c_str()) != INVALID_FILE_ATTRIBUTES || FailedAt(name);
 }
 
 bool MayWriteInto(const char* folder) noexcept {
   const std::wstring path = WidePath(folder);
   const DWORD attributes = GetFileAttributesW(path.c_str());
   if (attributes == INVALID_FILE_ATTRIBUTES) {
-    return Failed();
+    return FailedAt(path);
   }
   if ((attributes & FILE_ATTRIBUTE_DIRECTORY) == 0) {
     return Failed(ERROR_DIRECTORY);
@@ -318,23 +362,16 @@ bool RemoveFolder(const char* path) noexcept { return RemoveDirectoryW(WidePath(
 bool Rename(const char* from, const char* to) noexcept {
   const std::wstring old_name = WidePath(from);
   const std::wstring new_name = WidePath(to);
-  if (MoveFileExW(old_name.c_str(), new_name.c_str(), MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) != 0) {
-    return true;
+  constexpr int kTries = 50;  // of 20 ms: another program, or a worker of lamina, may be reading the file
+  for (int tries = 1; tries < kTries; ++tries, Sleep(20)) {
+    if (RenameOnce(old_name, new_name)) {
+      return true;
+    }
+    if (errno != EBUSY) {
+      return false;
+    }
   }
-  const DWORD error = GetLastError();
-  const DWORD attributes = GetFileAttributesW(new_name.c_str());
-  if ((error != ERROR_ACCESS_DENIED && error != ERROR_SHARING_VIOLATION) || attributes == INVALID_FILE_ATTRIBUTES) {
-    return Failed(error);
-  }
-  if (RenameOverOpen(old_name, new_name)) {
-    return true;
-  }
-  // The system says "denied" of a file that is open, too: where it may be removed, nothing else is left.
-  const bool forbidden = (attributes & (FILE_ATTRIBUTE_READONLY | FILE_ATTRIBUTE_DIRECTORY)) != 0;
-  const Handle probe(forbidden ? INVALID_HANDLE_VALUE
-                               : CreateFileW(new_name.c_str(), DELETE, kAllShare, nullptr, OPEN_EXISTING, 0, nullptr));
-  const DWORD denied = GetLastError();
-  return Failed(forbidden ? error : probe.is_open() ? ERROR_SHARING_VIOLATION : denied);
+  return RenameOnce(old_name, new_name);
 }
 
 bool ExchangeNames(const char*, const char*) noexcept { return false; }
@@ -342,7 +379,8 @@ bool Link(const char* from, const char* to) noexcept {
   return CreateHardLinkW(WidePath(to).c_str(), WidePath(from).c_str(), nullptr) != 0 || Failed();
 }
 bool MakeFolder(const char* path) noexcept {
-  return CreateDirectoryW(WidePath(path).c_str(), nullptr) != 0 || Failed();
+  const std::wstring name = WidePath(path);
+  return CreateDirectoryW(name.c_str(), nullptr) != 0 || FailedAt(name);
 }
 
 bool MakeOwnFolder(std::string& path) {  // in the user's own folder for what is temporary
