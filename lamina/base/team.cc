@@ -247,8 +247,8 @@ class ThreadPool {
     if constexpr (platform::kThreadClocksTell) {
       WaitAndTell(word, seen, waiter);
     } else {
-      // Nobody says who is running. Whoever waits longer than anybody spins, and longer than it had worked, waits for
-      // one that another program keeps from its core: all had equally much to do.
+      // Nobody says who is running. All members have equally much to do. So a wait that is longer than any spin, and
+      // than the work before it, is for one that another program keeps from its core.
       int64_t& since = members_[static_cast<size_t>(waiter.self)].at_work_since_ns;
       const int64_t start = Now_ns();
       WaitAndTell(word, seen, waiter);

@@ -1,5 +1,6 @@
 // The door of the page: node page_door.js PAGE reads lists of rows of texts as JSON, a text for each of the page's
-// columns. For each list it prints what the engine says: outputs, labels, notes, refusals. "check": what the page says of itself.
+// columns. For each list it prints what the engine says: outputs, labels, notes, refusals. "check": what the page says
+// of itself.
 const fs = require("fs");
 const vm = require("vm");
 

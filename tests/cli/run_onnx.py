@@ -2,8 +2,8 @@
 
 Needs onnx, onnxruntime, numpy.
 
-A line has "model", a path, and "inputs": name -> rows of numbers or texts. The answer has "outputs" (name -> values) and
-"operators", or "error" where it could not be run.
+A line has "model", a path, and "inputs": name -> rows of numbers or texts. The answer has "outputs" (name -> values)
+and "operators", or "error" where it could not be run.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The doors of the Python package, run by an interpreter that has it: answers lines of JSON (tests/cli/talker.py).
 
-A line has the "folder" of its files and "jobs", whose results are the answer. A job trains (data, how, target, settings,
-model) or answers (model, data, hows).
+A line has the "folder" of its files and "jobs", whose results are the answer. A job trains (data, how, target,
+settings, model) or answers (model, data, hows).
 """
 
 import csv
