@@ -87,6 +87,7 @@ class ThreadPool {
       return;
     }
     running_ = true;
+    members_[0].at_work_since_ns = start;
     crowded_.store(size > cores_, std::memory_order_relaxed);
     function_ = function;
     context_ = context;
@@ -152,6 +153,7 @@ class ThreadPool {
     std::atomic<bool> waiting{false};
     std::atomic<int64_t> spun{0};  // waits; written by this member alone
     std::atomic<int64_t> slept{0};
+    int64_t at_work_since_ns = 0;  // where clocks tell nothing
     alignas(64) std::array<std::atomic<int>, Team::kSharedLoops> taken{};  // bits of its rest in Team::Share()
     ThreadPool* pool = nullptr;
     int index = 0;
@@ -242,6 +244,24 @@ class ThreadPool {
 
   // Until `word` is no longer `seen`.
   void WaitFor(const std::atomic<uint32_t>& word, uint32_t seen, const Waiter& waiter) {
+    if constexpr (platform::kThreadClocksTell) {
+      WaitAndTell(word, seen, waiter);
+    } else {
+      // Nobody says who is running. Whoever waits longer than anybody spins, and longer than it had worked, waits for
+      // one that another program keeps from its core: all had equally much to do.
+      int64_t& since = members_[static_cast<size_t>(waiter.self)].at_work_since_ns;
+      const int64_t start = Now_ns();
+      WaitAndTell(word, seen, waiter);
+      const int64_t now = Now_ns();
+      if (waiter.sleepers == &sleepers_ && now - start > kLongestSpin_ns) {
+        lost_ns_.fetch_add(std::max<int64_t>(0, (now - start) - (start - since)), std::memory_order_relaxed);
+      }
+      since = now;
+    }
+  }
+
+  // The same; counts the time in which others did not run.
+  void WaitAndTell(const std::atomic<uint32_t>& word, uint32_t seen, const Waiter& waiter) {
     const auto spin_until = [&](int64_t end) {
       do {
         for (int i = 0; i < 16; ++i) {

@@ -23,6 +23,12 @@ struct ThreadClock {
   int64_t Time_ns() const noexcept;
 };
 ThreadClock ClockOfThisThread() noexcept;
+/// Whether such clocks tell within microseconds who is running.
+#if defined(_WIN32)
+inline constexpr bool kThreadClocksTell = false;
+#else
+inline constexpr bool kThreadClocksTell = true;
+#endif
 
 /// A thread that was started and must be joined.
 struct ThreadHandle {

@@ -17,7 +17,7 @@ PROGRAM = os.environ.get("LAMINA_PROGRAM", "")
 SOURCE = os.environ.get("LAMINA_SOURCE", "")
 DATA = os.environ.get("LAMINA_DATA", "")
 WINDOWS = os.environ.get("LAMINA_WINDOWS", "0") == "1"  # the program is that for Windows, under Wine (scripts/windows)
-GNUPLOT = None if WINDOWS else shutil.which("gnuplot")  # Wine has none
+CURL, GNUPLOT = (None if WINDOWS else shutil.which(program) for program in ("curl", "gnuplot"))  # Wine has neither
 DIGITS = os.path.join(SOURCE, "data", "digits.csv.gz")
 TIME_LIMIT_SECONDS = 300 * int(os.environ.get("LAMINA_TEST_SLOWNESS", "1"))
 SAY_THE_RECIPE = ("--recipe", "--effort", "--config", "--resume", "--help", "-h", "--method")  # or take none

@@ -8,7 +8,7 @@ import re
 import shutil
 import struct
 
-from lamina_cli import DATA, CliTest, blob_rows, main
+from lamina_cli import CURL, DATA, CliTest, blob_rows, main
 
 PATHS = re.compile(r"(?m)^  (?:-\w,)?(--[\w-]+) (?:FILE|FOLDER|PATH)\b")
 # Flags that name what is read, whatever the command; all other FILE, FOLDER and PATH are written.
@@ -153,7 +153,7 @@ class OthersFilesTest(CliTest):
 
     def test_everything_that_a_command_touches(self):
         for arguments in COMMANDS:
-            if "fetch" in arguments and not (DATA and shutil.which("curl")):
+            if "fetch" in arguments and not (DATA and CURL):
                 continue
             with self.subTest(command=" ".join(arguments)):
                 self.try_command(arguments)

@@ -41,8 +41,8 @@ int64_t SteadyTime_ns() noexcept {
   return ticks.QuadPart / per_second * kSecond_ns + ticks.QuadPart % per_second * kSecond_ns / per_second;
 }
 
-// The system counts a thread's time when its slice ends (15 ms), which tells nothing of waits of microseconds. So every
-// thread is taken for one that runs.
+// The system counts a thread's time when its slice ends (15 ms), which tells nothing of waits of microseconds
+// (kThreadClocksTell). So every thread is taken for one that runs.
 int64_t ThreadClock::Time_ns() const noexcept { return known ? SteadyTime_ns() : -1; }
 ThreadClock ClockOfThisThread() noexcept { return {.known = true}; }
 
