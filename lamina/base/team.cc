@@ -153,7 +153,7 @@ class ThreadPool {
     std::atomic<bool> waiting{false};
     std::atomic<int64_t> spun{0};  // waits; written by this member alone
     std::atomic<int64_t> slept{0};
-    int64_t at_work_since_ns = 0;  // where clocks tell nothing
+    int64_t at_work_since_ns = 0;                                          // where clocks tell nothing
     alignas(64) std::array<std::atomic<int>, Team::kSharedLoops> taken{};  // bits of its rest in Team::Share()
     ThreadPool* pool = nullptr;
     int index = 0;

@@ -59,7 +59,9 @@ struct SpawnPlan {
 
 }  // namespace
 
-std::string InstallCommand(std::string_view debian, std::string_view) { return "apt-get install " + std::string(debian); }
+std::string InstallCommand(std::string_view debian, std::string_view) {
+  return "apt-get install " + std::string(debian);
+}
 
 int StartChild(const std::vector<std::string>& words, const ChildPlan& plan, Child& child, bool& no_pipe) {
   std::vector<std::string> copies = words;

@@ -80,7 +80,8 @@ std::string Pictures(const std::vector<Plot>& plots) {
   for (const Plot& plot : plots) {
     const std::optional<std::string> svg = SvgOf(plot);
     if (!svg) {
-      return html + fmt::format("<p>Pictures are missing: gnuplot was not there to draw them ({}).</p>\n", InstallGnuplot());
+      return html +
+             fmt::format("<p>Pictures are missing: gnuplot was not there to draw them ({}).</p>\n", InstallGnuplot());
     }
     html += "<figure style=\"margin:0\">" + InlineSvg(plot, *svg) + "</figure>\n";
   }

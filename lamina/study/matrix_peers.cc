@@ -119,7 +119,8 @@ std::string FindMatrixPeers() {
   const std::filesystem::path script = std::filesystem::path(beside).parent_path() / "matrix_peers";
   std::error_code failed;
   if (beside.empty() || !std::filesystem::exists(script, failed)) {
-    throw Error(ErrorCode::kNotFound, "bench/peers/matrix_peers, which runs the other libraries, is not with this program",
+    throw Error(ErrorCode::kNotFound,
+                "bench/peers/matrix_peers, which runs the other libraries, is not with this program",
                 {.remedy = "Run the program in the build folder of lamina's sources, or leave out --peers."});
   }
   return script.string();

@@ -127,7 +127,9 @@ int64_t Waiting_bytes(HANDLE pipe) {
 
 }  // namespace
 
-std::string InstallCommand(std::string_view, std::string_view winget) { return "winget install " + std::string(winget); }
+std::string InstallCommand(std::string_view, std::string_view winget) {
+  return "winget install " + std::string(winget);
+}
 
 int StartChild(const std::vector<std::string>& words, const ChildPlan& plan, Child& child, bool& no_pipe) {
   Pipe errors;

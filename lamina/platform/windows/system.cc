@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <io.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <utility>
@@ -108,6 +109,18 @@ int ErrnoOf(DWORD error) noexcept {
 bool Failed(DWORD error) noexcept {
   errno = ErrnoOf(error);
   return false;
+}
+
+bool FailedAt(const std::wstring& path, DWORD error) noexcept {
+  constexpr size_t kLongestName = 255;
+  size_t begin = 0;
+  for (size_t end = 0; end != std::wstring::npos; begin = end + 1) {
+    end = path.find_first_of(L"\\/", begin);
+    if (std::min(end, path.size()) - begin > kLongestName) {
+      return Failed(ERROR_FILENAME_EXCED_RANGE);
+    }
+  }
+  return Failed(error);
 }
 
 HANDLE HandleOf(int descriptor) noexcept { return reinterpret_cast<HANDLE>(_get_osfhandle(descriptor)); }

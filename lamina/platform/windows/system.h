@@ -28,6 +28,29 @@ std::wstring WidePath(std::string_view path);
 int ErrnoOf(DWORD error) noexcept;
 /// Sets errno; false, for those that return it.
 bool Failed(DWORD error = GetLastError()) noexcept;
+/// The same of a path. The system says "not found" also where a name in it is longer than any can be.
+bool FailedAt(const std::wstring& path, DWORD error = GetLastError()) noexcept;
+
+/// As on other systems, others may read, write, rename and remove what is open here.
+inline constexpr DWORD kAllShare = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+
+/// A handle that closes itself.
+class Handle {
+ public:
+  explicit Handle(HANDLE handle) : handle_(handle) {}
+  ~Handle() {
+    if (is_open()) {
+      CloseHandle(handle_);
+    }
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  bool is_open() const { return handle_ != INVALID_HANDLE_VALUE; }
+  HANDLE get() const { return handle_; }
+
+ private:
+  HANDLE handle_;
+};
 
 /// The system's handle of a descriptor; INVALID_HANDLE_VALUE where it has none.
 HANDLE HandleOf(int descriptor) noexcept;
