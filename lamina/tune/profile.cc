@@ -202,7 +202,7 @@ void RequireProfile(const std::string& path) {
 std::string ProfilePath(const Backend& backend) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   std::filesystem::path folder(cache == nullptr ? "" : cache);
-  if (!folder.is_absolute()) {  // relative ones are to be ignored, says the specification
+  if (!folder.has_root_directory()) {  // relative ones are to be ignored, says the specification
     folder = platform::FolderOfCaches();
   }
   if (folder.empty()) {

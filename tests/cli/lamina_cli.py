@@ -37,6 +37,11 @@ def is_deaf(process):
     return process.poll() is None and not int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1)
 
 
+def with_slashes(text):
+    """Paths that the program wrote, with / on Windows, too."""
+    return re.sub(r"\\(?!x[0-9A-F]{2})", "/", text) if WINDOWS else text
+
+
 class Result:
     """Exit code (negative: killed by that signal) and output of one run."""
 
@@ -118,8 +123,7 @@ class CliTest(unittest.TestCase):
             process.kill()
             self.fail(f"still running after {TIME_LIMIT_SECONDS} s: {process.args}")
         if WINDOWS and err is not None:
-            err = re.sub(r"\\(?!x[0-9A-F]{2})", "/", err)  # paths
-            err = re.sub(r".*no pictures: gnuplot is missing.*\n", "", err)
+            err = re.sub(r".*no pictures: gnuplot is missing.*\n", "", with_slashes(err))
         return Result(process.returncode, out, err)
 
     def run_program(self, *arguments, **options):
