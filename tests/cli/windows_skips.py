@@ -3,6 +3,7 @@
 A file is given a reason for all of it, or names "Case.test" or "Case" with theirs.
 """
 
+PAGES = "is of pages, which do not differ"
 SCRIPT = "is of the scripts of this repository, not of the program"
 PRELOADED = "puts a library before libc, which Wine's programs have not"
 SIGNALS = "is of POSIX's signals; windows_test.py has Ctrl-C"
@@ -57,7 +58,7 @@ SKIPS = {
         "BenchPaper2016Test.test_files_and_peers": SHELL,
         "BenchPaper2016Test.test_interrupt_ends_the_peers_and_writes_nothing": SHELL,
     },
-    "page_test": "is of pages, which do not differ",
+    "page_test": PAGES,
     "release_test": SCRIPT,
     "serve_limits_test": {
         "ServeLimitsTest.test_a_full_disk_for_the_log_loses_lines_and_no_request": "takes /dev/full, which Windows has not",
@@ -78,4 +79,9 @@ SKIPS = {
     },
     "untrusted_test": {"UntrustedTest.test_no_text_is_a_command": NAMES},
     "terminal_test": "is of POSIX's terminals",
+    "web_files_test": PAGES,
+    "web_flows_test": PAGES,
+    "web_large_test": PAGES,
+    "web_test": PAGES,
+    "web_views_test": PAGES,
 }
