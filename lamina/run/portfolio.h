@@ -15,7 +15,6 @@ namespace lamina {
 struct PortfolioEntry {
   std::string_view name;      // as it is shown
   std::string_view settings;  // of lamina train: "hidden=64,64 dropout=0.1"; what it does not name is the recipe's
-  int64_t most_rows = 0;      // training rows above which it would take too long; 0: any number
   /// Trained once more on all rows where it is chosen. Such methods leave rows out themselves to tell their end, and
   /// one network answers sooner than those of all folds.
   bool refit = false;
