@@ -76,9 +76,8 @@ class PortfolioRun {
       model.part.settings = entry.settings;
       model.left = places_;
       model.folds.resize(static_cast<size_t>(places_));
-      const TrainSettings with = WithEntry(settings_, entry);
-      model.part.left_out = WhyTooLarge(with, size, {settings_.folds, places_, at_once_, limit_seconds_});
-      model.refit_seconds = entry.refit ? RefitSeconds(with, size, at_once_) : 0;
+      model.part.left_out = WhyNotFor(size, entry, {settings_.folds, places_, at_once_, limit_seconds_});
+      model.refit_seconds = RefitSeconds(size, entry, at_once_);
     }
   }
 

@@ -18,6 +18,9 @@ struct PortfolioEntry {
   /// Trained once more on all rows where it is chosen. Such methods leave rows out themselves to tell their end, and
   /// one network answers sooner than those of all folds.
   bool refit = false;
+  /// Of the time, which its folds may take by WhyNotFor() (portfolio_cost.h): kernel machines alone are asked about.
+  double most_time = 0;
+  int64_t least_rows = 0;  // training rows from which on it is worth its time
 };
 
 /// All of them take the same encoding of the rows, that of recipe tabular. Chosen and put in order on training parts of

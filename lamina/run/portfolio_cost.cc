@@ -10,14 +10,17 @@
 namespace lamina {
 namespace {
 
-constexpr double kShareOfTime = 0.3;  // that the folds of one entry may take
-
-bool SolvesSystems(const TrainSettings& settings) { return MethodFrom(settings) == Method::kKernelMachine; }
+bool SolvesSystems(const PortfolioEntry& entry) {
+  return MethodFrom(WithEntry(TrainSettings(), entry)) == Method::kKernelMachine;
+}
 
 }  // namespace
 
-std::string WhyTooLarge(const TrainSettings& settings, const TableSize& all, const PortfolioTurns& turns) {
-  if (!SolvesSystems(settings)) {
+std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns) {
+  if (all.rows < entry.least_rows) {
+    return fmt::format("it is for {} rows and more", WithThousands(entry.least_rows));
+  }
+  if (!SolvesSystems(entry)) {
     return "";
   }
   if (all.rows > KernelNetworkOptions::kMostRows) {
@@ -30,15 +33,15 @@ std::string WhyTooLarge(const TrainSettings& settings, const TableSize& all, con
   const TableSize fold{all.rows - all.rows / turns.folds, all.columns, all.outputs};
   const int64_t after_another = (turns.models + turns.at_once - 1) / turns.at_once;
   const double seconds = static_cast<double>(after_another) * KernelSeconds(fold);
-  if (seconds > kShareOfTime * turns.limit_seconds) {
+  if (seconds > entry.most_time * turns.limit_seconds) {
     return fmt::format("machines of {} rows would take some {} of {}", WithThousands(fold.rows), DurationText(seconds),
                        DurationText(turns.limit_seconds));
   }
   return "";
 }
 
-double RefitSeconds(const TrainSettings& settings, const TableSize& all, int64_t threads) {
-  return SolvesSystems(settings) ? KernelSeconds(all) / static_cast<double>(threads) : 0;
+double RefitSeconds(const TableSize& all, const PortfolioEntry& entry, int64_t threads) {
+  return entry.refit && SolvesSystems(entry) ? KernelSeconds(all) / static_cast<double>(threads) : 0;
 }
 
 }  // namespace lamina

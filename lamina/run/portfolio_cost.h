@@ -1,10 +1,11 @@
-// What an entry of the portfolio costs that solves systems of all rows, known before it begins.
+// Which entries of the portfolio are for a table, and what those cost that solve systems of all rows.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "lamina/rbf/kernel_cost.h"
+#include "lamina/run/portfolio.h"
 #include "lamina/settings/settings.h"
 
 namespace lamina {
@@ -17,11 +18,11 @@ struct PortfolioTurns {
   double limit_seconds = 0;
 };
 
-/// Why a model of `all` rows, or those of the folds, would take too much time or memory; empty: they do not.
-/// `settings`: WithEntry().
-std::string WhyTooLarge(const TrainSettings& settings, const TableSize& all, const PortfolioTurns& turns);
+/// Why an entry is not for a table of `all` rows, since its models would take too much time or memory, or others are
+/// better; empty: it is.
+std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns);
 
 /// What one machine of all rows takes `threads` threads; 0 for other methods.
-double RefitSeconds(const TrainSettings& settings, const TableSize& all, int64_t threads);
+double RefitSeconds(const TableSize& all, const PortfolioEntry& entry, int64_t threads);
 
 }  // namespace lamina

@@ -27,7 +27,7 @@ namespace {
 
 constexpr PortfolioEntry kThree[] = {
     {"network", "recipe=plain hidden=8 epochs=20 learning-rate=0.05"},
-    {"kernels", "method=rfm", /*refit=*/true},
+    {"kernels", "method=rfm", /*refit=*/true, 1},
     {"learning machine", "method=elm hidden=20", true},
 };
 
