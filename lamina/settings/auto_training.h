@@ -23,6 +23,10 @@ struct AutoTraining {
 /// Early stopping notices it if there are validation rows. Measured on the data sets of bench/peers/first_hour.
 AutoTraining AutoTrainingFor(const TrainRows& rows);
 
+/// The same for --effort quick, whose rate falls to nothing at the end: few rows have as many epochs, many rows far fewer
+/// (docs/decisions/0108).
+AutoTraining QuickTrainingFor(const TrainRows& rows);
+
 /// The same for recipe tabular. Few rows get the epochs it was made with; more rows get fewer, so that its three layers
 /// are trained in seconds.
 AutoTraining RecipeTrainingFor(const TrainRows& rows);
