@@ -23,7 +23,7 @@ struct AutoTraining {
 /// Early stopping notices it if there are validation rows. Measured on the data sets of bench/peers/first_hour.
 AutoTraining AutoTrainingFor(const TrainRows& rows);
 
-/// The same for --effort quick, whose rate falls to nothing at the end: few rows have as many epochs, many rows far fewer
+/// The same for --effort quick, whose rate falls to nothing at the end: 100 epochs, more of few rows, fewer of many
 /// (docs/decisions/0108).
 AutoTraining QuickTrainingFor(const TrainRows& rows);
 
