@@ -8,7 +8,6 @@
 #include "lamina/base/timing.h"
 #include "lamina/rbf/cholesky.h"
 #include "lamina/rbf/kernel_machine.h"
-#include "lamina/rbf/kernel_network.h"
 
 namespace lamina {
 namespace {
@@ -34,7 +33,8 @@ double MeasuredRate() {
 }  // namespace
 
 bool KernelMachinesFit(const TableSize& size, int64_t machines) {
-  const int64_t usable = size.rows > KernelNetworkOptions::kSearchRows ? QueryHardware().UsableMemory_bytes() : 0;
+  constexpr int64_t kFewRows = 700;
+  const int64_t usable = size.rows > kFewRows ? QueryHardware().UsableMemory_bytes() : 0;
   return usable == 0 ||  // unknown, or of no weight
          machines * KernelMachineBytes(size.rows, size.columns, size.outputs, /*left_out=*/false) <= usable;
 }

@@ -18,7 +18,7 @@ struct PortfolioEntry {
   /// Trained once more on all rows where it is chosen. Such methods leave rows out themselves to tell their end, and
   /// one network answers sooner than those of all folds.
   bool refit = false;
-  /// Of the time, which its folds may take by WhyNotFor() (portfolio_cost.h): kernel machines alone are asked about.
+  /// The share of the time that its folds may take by WhyNotFor() (portfolio_cost.h), which asks about kernel machines.
   double most_time = 0;
   int64_t least_rows = 0;  // training rows from which on it is worth its time
 };
