@@ -18,8 +18,8 @@ struct PortfolioTurns {
   double limit_seconds = 0;
 };
 
-/// Why an entry is not for a table of `all` rows; empty: it is. Its models would take too much time or memory, or others
-/// are better.
+/// Why an entry is not for a table of `all` rows; empty: it is. Its models would take too much time or memory, or
+/// others are better.
 std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns);
 
 /// What one machine of all rows takes `threads` threads; 0 for other methods.
