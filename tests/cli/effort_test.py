@@ -1,6 +1,7 @@
 """--effort as a newcomer meets it: what is refused and how, what is written, and what Ctrl-C leaves."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -24,11 +25,16 @@ class EffortTest(CliTest):
         super().setUp()
         self.write("x.csv", table(80))
 
-    def test_quick_is_recipe_plain(self):
+    def test_quick_is_recipe_plain_with_one_cycle(self):
+        cycle = {"schedule": "one_cycle", "learning-rate": 0.005, "epochs": 400, "patience": 0, "weight-decay": 0.001}
+        by_hand = [word for name, value in cycle.items() for word in (f"--{name}", value)]
         models = []
-        for flags in (("--effort", "quick"), ("--recipe", "plain", "--method", "backpropagation")):
+        for flags in (("--effort", "quick"), ("--recipe", "plain", "--method", "backpropagation", *by_hand)):
             self.succeed("train", "x.csv", *flags, "--model", "m")
-            models.append(self.without_effort(self.read("m", "rb")))
+            told, tensors = self.without_effort(self.read("m", "rb"))
+            for name in cycle:
+                told["training"]["settings"].pop(name)
+            models.append((told, tensors))
         self.assertEqual(*models)
 
     def without_effort(self, model):
@@ -40,7 +46,7 @@ class EffortTest(CliTest):
 
     def test_remedies_of_quick_are_not_refused_beside_it(self):
         draw = random.Random(3)
-        self.write("y.csv", "x,c,y\n" + "".join(f"{x},{c},{2 * x + (c == 'a')}\n" for x, c in ((draw.random(), draw.choice("abc")) for _ in range(200))))
+        self.write("y.csv", "x,c,y\n" + "".join(f"{x},{c},{math.sin(12 * x) + (c == 'a')}\n" for x, c in ((draw.random(), draw.choice("abc")) for _ in range(1200))))
         said = self.succeed("train", "y.csv", "--effort", "quick").out
         self.assertIn("train longer, with --effort normal", said)
         self.assertNotIn("--epochs", said)
