@@ -2,8 +2,9 @@
 # long: they test what only such a build can find, and leave the rest to the builds with "all", which run the same code
 # (docs/decisions/0011-build-time.md). Nothing is left out in another place than this. What is compiled and left out carries
 # the label "slow", as suites called *Slow* do: scripts/test --fast runs neither.
-set(LAMINA_TEST_SUITE all CACHE STRING "Which tests: all, memory (with sanitizers), threads (with ThreadSanitizer) or processor (under an emulator)")
-set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all memory threads processor)
+set(LAMINA_TEST_SUITE all CACHE STRING
+  "Which tests: all, memory (with sanitizers), threads (with ThreadSanitizer), processor (under an emulator) or parts (without optional parts)")
+set_property(CACHE LAMINA_TEST_SUITE PROPERTY STRINGS all memory threads processor parts)
 
 set(suite_sources ".*")                # of the test program
 set(suite_left_out "")                 # its tests: a filter of GoogleTest's
@@ -43,8 +44,18 @@ elseif(LAMINA_TEST_SUITE STREQUAL "processor")
   set(suite_sources "^base/(convert|team)_|^conformance/|^data/encode/|^nn/training_steps_|^model/(predictor|row_encoder)_|^run/resume_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
+elseif(LAMINA_TEST_SUITE STREQUAL "parts")
+  # What is computed by other means where a part is missing, or with the kernels that a lesser processor has (LAMINA_ISA=avx2), and
+  # what the program says of both. Every kernel of every instruction set against the oracle is in the suite of results.
+  string(CONCAT suite_sources "^(layer|rbf|tune)/|^base/(hardware|opened_library|team)_|^conformance/(implementations|instruction_sets)_|"
+    "^nn/([a-qs-z]|residual)|^train/(abandon|block_order|history|int8_gradients|learning|routes|trainer)_|"
+    "^model/(answer|c_interface|predictor|rows_together)_|^run/(kernel_training|resume|session)_|^library_example_")
+  set(suite_cuda_emulated FALSE)
+  set(suite_fuzz_corpus FALSE)
+  set(suite_thin FALSE)
+  set(suite_cli "^(bad_settings|cuda_plugin|environment|first_pages|golden|help|layer|limits|methods|model|output|serve|tune|weights)$")
 elseif(NOT LAMINA_TEST_SUITE STREQUAL "all")
-  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, memory, threads, processor.")
+  message(FATAL_ERROR "LAMINA_TEST_SUITE is \"${LAMINA_TEST_SUITE}\". Known: all, memory, threads, processor, parts.")
 elseif(LAMINA_SANITIZE)  # all tests with sanitizers, preset tsan for one: without what takes minutes each; MPI libraries leak
   set(suite_left_out Paper2016.* Matrix.* Candidates.* DataFeed.Training* RecordedSteps.ClippedAndSmoothed RecordedSteps.EveryRule
     *SameBitsForEverySlicing* Fsvc/* LibraryExample.TunedPlans ZerosConformance*SCALAR* */ZerosConformance*SCALAR*)

@@ -12,13 +12,13 @@
 
 #include "lamina/backend/backend.h"
 #include "lamina/base/error.h"
-#include "lamina/base/hardware.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/text.h"
 #include "lamina/cluster/communicator.h"
 #include "lamina/model/calibrate.h"
 #include "lamina/rbf/equal_rows.h"
 #include "lamina/rbf/even_rows.h"
+#include "lamina/rbf/kernel_cost.h"
 #include "lamina/rbf/kernel_layers.h"
 #include "lamina/rbf/kernel_leaves.h"
 #include "lamina/rbf/kernel_solver.h"
@@ -45,21 +45,9 @@ constexpr int64_t kBytesWorthSaying = 1'000'000'000;
 // What a machine costs that leaves rows out.
 double OperationsOf(int64_t rows) { return 2.0 / 3 * std::pow(static_cast<double>(rows), 3); }
 
-struct TableSize {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  int64_t outputs = 0;
-};
-
-bool FitsInMemory(const TableSize& size) {
-  const int64_t usable = size.rows > KernelNetworkOptions::kSearchRows ? QueryHardware().UsableMemory_bytes() : 0;
-  return usable == 0 ||  // unknown, or of no weight
-         KernelMachineBytes(size.rows, size.columns, size.outputs, /*left_out=*/false) <= usable;
-}
-
 // Neurons for so many rows in one machine: all of them where that can be.
 int64_t CentresOf(const TableSize& size, int64_t most) {
-  return size.rows <= most && FitsInMemory(size) ? size.rows : CentresFor(size.rows);
+  return size.rows <= most && KernelMachinesFit(size, 1) ? size.rows : CentresFor(size.rows);
 }
 
 struct LeafPlan {
@@ -73,7 +61,7 @@ struct LeafPlan {
 LeafPlan PlanLeaves(const TableSize& size, int64_t most) {
   LeafPlan plan{0, size};
   const auto fits = [&] {
-    return plan.leaf.rows <= most && FitsInMemory(plan.leaf) &&
+    return plan.leaf.rows <= most && KernelMachinesFit(plan.leaf, 1) &&
            (plan.depth == 0 || plan.operations() <= kOperationsOfLeaves);
   };
   while (!fits() && plan.leaf.rows > kFewestOfLeaf) {

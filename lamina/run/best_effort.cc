@@ -22,6 +22,7 @@
 #include "lamina/base/text.h"
 #include "lamina/base/timing.h"
 #include "lamina/run/left_out_answers.h"
+#include "lamina/run/portfolio_cost.h"
 #include "lamina/run/portfolio_store.h"
 
 namespace lamina {
@@ -45,7 +46,8 @@ int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
 struct PortfolioModel {
   const PortfolioEntry* entry = nullptr;
   std::vector<TrainedFold> folds;
-  int64_t left = 0;  // of its jobs
+  int64_t left = 0;          // of its jobs
+  double refit_seconds = 0;  // about, of all rows
   PortfolioPart part;
   double temperature = 1;
 };
@@ -60,11 +62,13 @@ class PortfolioRun {
         encoding_(data.encoding),
         custom_(data.custom),
         limit_seconds_(limit_seconds),
-        callbacks_(callbacks) {
+        callbacks_(callbacks),
+        at_once_(settings_.threads > 0 ? settings_.threads : std::max(1, QueryHardware().logical_cores)) {
     const int64_t all = raw_.main.train.rows;
     const int64_t rows = settings_.samples > 0 ? std::min(settings_.samples, all) : all;
     result_.repeats = RepeatsFor(settings_, rows);
     places_ = result_.repeats * settings_.folds;
+    const TableSize size{rows, encoding_.inputs().count(), encoding_.targets().count()};
     for (const PortfolioEntry& entry : entries) {
       PortfolioModel& model = models_.emplace_back();
       model.entry = &entry;
@@ -72,9 +76,8 @@ class PortfolioRun {
       model.part.settings = entry.settings;
       model.left = places_;
       model.folds.resize(static_cast<size_t>(places_));
-      if (entry.most_rows > 0 && rows > entry.most_rows) {
-        model.part.left_out = fmt::format("more than {} rows", WithThousands(entry.most_rows));
-      }
+      model.part.left_out = WhyNotFor(size, entry, {settings_.folds, places_, at_once_, limit_seconds_});
+      model.refit_seconds = RefitSeconds(size, entry, at_once_);
     }
   }
 
@@ -82,7 +85,6 @@ class PortfolioRun {
     jobs_.emplace(std::ssize(entries_), places_,
                   settings_.state.empty() ? nlohmann::json() : RunOf(settings_, entries_, encoding_, raw_.main.train),
                   settings_.state);
-    at_once_ = settings_.threads > 0 ? settings_.threads : std::max(1, QueryHardware().logical_cores);
     std::vector<std::thread> others;
     for (int64_t i = 1; i < at_once_; ++i) {
       ++running_;
@@ -118,7 +120,9 @@ class PortfolioRun {
 
  private:
   bool classes() const { return encoding_.targets().task() == Task::kClassification; }
-  bool IsOver() const { return watch_.Elapsed_seconds() >= limit_seconds_; }
+  // When the folds must end: those that have may be trained once more with all rows.
+  double End_seconds() const { return limit_seconds_ - refit_seconds_; }
+  bool IsOver() const { return watch_.Elapsed_seconds() >= End_seconds(); }
 
   void AskUserOn(bool main) {
     if (main) {
@@ -136,7 +140,7 @@ class PortfolioRun {
     const int64_t turns = (places_ + at_once_ - 1) / at_once_;
     const int64_t turn = job.place / at_once_ + 1;
     const double share = kShareOfFirst * static_cast<double>(turn) / static_cast<double>(turns);
-    return job.entry > 0 ? limit_seconds_ : share * limit_seconds_;
+    return job.entry > 0 ? End_seconds() : share * limit_seconds_;
   }
 
   std::optional<PortfolioJob> NextJob(bool& waits) {
@@ -197,6 +201,9 @@ class PortfolioRun {
         const bool whole = session->Run(callbacks).history.stop_reason != "interrupted";
         if (!whole && (job.entry > 0 || stopped_)) {
           return;
+        }
+        if (!session->model().others.empty()) {
+          throw Error(ErrorCode::kUnsupported, "its networks answer by the row");
         }
         made.fold = {session->model().network,
                      NetworkOutputs(session->model(), session->backend(), session->test().features),
@@ -269,6 +276,7 @@ class PortfolioRun {
         model.part.left_out = "an answer is not a finite number";
       } else {
         model.temperature = together.temperature;
+        refit_seconds_ = refit_seconds_ + model.refit_seconds;
         model.part.loss = together.loss;
         finished_.push_back(index);
         answers_.push_back(std::move(together.answers));
@@ -278,7 +286,7 @@ class PortfolioRun {
     }
     if (callbacks_.part_done) {
       callbacks_.part_done(model.part, static_cast<int64_t>(index) + 1, std::ssize(models_),
-                           std::max(0.0, limit_seconds_ - watch_.Elapsed_seconds()));
+                           std::max(0.0, End_seconds() - watch_.Elapsed_seconds()));
     }
   }
 
@@ -309,10 +317,8 @@ class PortfolioRun {
       return stopped_.load();
     };
     TrainSession session(all, raw_, {.encoding = encoding_}, custom_);
-    if (session.Run(callbacks).history.stop_reason == "interrupted") {
-      return std::nullopt;
-    }
-    return session.model().network;
+    const bool whole = session.Run(callbacks).history.stop_reason != "interrupted";
+    return whole && session.model().others.empty() ? std::optional(session.model().network) : std::nullopt;
   }
 
   void AddNetwork(const PortfolioModel& model, const Network& network, double share) {
@@ -361,9 +367,9 @@ class PortfolioRun {
   const std::vector<Activation>& custom_;
   const double limit_seconds_;
   const PortfolioCallbacks& callbacks_;
+  const int64_t at_once_;
   const Stopwatch watch_;
   int64_t places_ = 0;
-  int64_t at_once_ = 1;
   std::vector<PortfolioModel> models_;
   LeftOutRows rows_;
   std::vector<size_t> finished_;  // models with answers to all rows, and these
@@ -373,6 +379,7 @@ class PortfolioRun {
 
   std::mutex mutex_;
   std::atomic<bool> stopped_{false};
+  std::atomic<double> refit_seconds_{0};  // of the models that have ended
   std::atomic<int> running_{0};
   std::exception_ptr failure_;
   std::optional<PortfolioJobs> jobs_;

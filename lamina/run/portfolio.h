@@ -15,10 +15,12 @@ namespace lamina {
 struct PortfolioEntry {
   std::string_view name;      // as it is shown
   std::string_view settings;  // of lamina train: "hidden=64,64 dropout=0.1"; what it does not name is the recipe's
-  int64_t most_rows = 0;      // training rows above which it would take too long; 0: any number
   /// Trained once more on all rows where it is chosen. Such methods leave rows out themselves to tell their end, and
   /// one network answers sooner than those of all folds.
   bool refit = false;
+  /// The share of the time that its folds may take by WhyNotFor() (portfolio_cost.h), which asks about kernel machines.
+  double most_time = 0;
+  int64_t least_rows = 0;  // training rows from which on it is worth its time
 };
 
 /// All of them take the same encoding of the rows, that of recipe tabular. Chosen and put in order on training parts of

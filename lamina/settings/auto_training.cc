@@ -19,6 +19,13 @@ constexpr int64_t kLeastPatience = 5;
 constexpr int64_t kMostPatience = 50;
 constexpr int64_t kPatienceShare = 5;  // of the epochs, one in this many
 
+constexpr int64_t kQuickEpochs = 100;
+constexpr int64_t kMostQuickEpochs = 400;
+constexpr int64_t kFewQuickRows = 100'000;    // seen in all epochs together, if that takes no more than the most epochs
+constexpr int64_t kLeastQuickRows = 600'000;  // seen at most, by how wide they are
+constexpr int64_t kMostQuickRows = 1'000'000;
+constexpr int64_t kQuickNumbers = 100'000'000;
+
 constexpr int64_t kRecipeEpochs = 256;
 constexpr int64_t kLeastRecipeEpochs = 16;
 constexpr int64_t kRecipeRows = 1'000'000;  // seen in all epochs together
@@ -39,6 +46,16 @@ AutoTraining AutoTrainingFor(const TrainRows& rows) {
                                watched ? kMostEpochs : kMostEpochsUnwatched);
   training.patience = watched ? std::clamp(training.epochs / kPatienceShare, kLeastPatience, kMostPatience) : 0;
   training.weight_decay = std::min(kMostDecay, kDecayRows / static_cast<double>(train));
+  return training;
+}
+
+AutoTraining QuickTrainingFor(const TrainRows& rows) {
+  AutoTraining training = AutoTrainingFor(rows);
+  const int64_t train = std::max<int64_t>(1, rows.train);
+  const int64_t seen = std::clamp(kQuickNumbers / std::max<int64_t>(1, rows.inputs), kLeastQuickRows, kMostQuickRows);
+  training.epochs =
+      std::min(std::clamp(kFewQuickRows / train, kQuickEpochs, kMostQuickEpochs), std::max(kLeastEpochs, seen / train));
+  training.patience = 0;
   return training;
 }
 

@@ -23,6 +23,10 @@ struct AutoTraining {
 /// Early stopping notices it if there are validation rows. Measured on the data sets of bench/peers/first_hour.
 AutoTraining AutoTrainingFor(const TrainRows& rows);
 
+/// The same for --effort quick, whose rate falls to nothing at the end: 100 epochs, more of few rows, fewer of many
+/// (docs/decisions/0108).
+AutoTraining QuickTrainingFor(const TrainRows& rows);
+
 /// The same for recipe tabular. Few rows get the epochs it was made with; more rows get fewer, so that its three layers
 /// are trained in seconds.
 AutoTraining RecipeTrainingFor(const TrainRows& rows);

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lamina/base/text.h"
-#include "lamina/settings/recipe.h"
+#include "lamina/settings/recipe_names.h"
 #include "lamina/settings/settings_text.h"
 
 namespace lamina {

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "lamina/base/names.h"
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/train/schedule.h"
@@ -81,6 +83,15 @@ constexpr RecipeRow kRows[] = {
     {"keep", "", "best_wave", "best_wave", &KeepsByWaves},
 };
 
+// What --effort quick has otherwise than plain: the rate ends at nothing, so no epoch is watched (docs/decisions/0108).
+constexpr std::pair<std::string_view, std::string_view> kQuickRows[] = {
+    {"schedule", "one_cycle"}, {"learning-rate", "0.005"}, {"patience", "0"}};
+
+std::string_view QuickValue(const TrainSettings& settings, std::string_view setting) {
+  const auto* const row = std::ranges::find(kQuickRows, setting, [](const auto& pair) { return pair.first; });
+  return EffortFrom(settings) == Effort::kQuick && row != std::end(kQuickRows) ? row->second : "";
+}
+
 // What of tabular a route may refuse (nn/routes.h).
 Techniques OfTabular() {
   Techniques used;
@@ -149,7 +160,9 @@ ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> clas
       HasKernelsBeside(settings) ? std::string(kTabularRecipe) : RecipeFor(settings, /*images=*/false);
   const bool plain = recipe == kPlainRecipe;
   for (const RecipeRow& row : kRows) {
-    const std::string_view value = plain                        ? row.plain
+    const std::string_view quick = QuickValue(settings, row.setting);
+    const std::string_view value = plain && !quick.empty()      ? quick
+                                   : plain                      ? row.plain
                                    : classes.value_or(false)    ? row.classes
                                    : classes                    ? row.numbers
                                    : row.classes == row.numbers ? row.numbers

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "lamina/settings/recipe_names.h"
 #include "lamina/settings/settings.h"
 
 namespace lamina {
 
-inline constexpr std::string_view kPlainRecipe = "plain";
-inline constexpr std::string_view kTabularRecipe = "tabular";
 std::vector<std::string> RecipeNames();
 
 /// What "auto" is: tabular for tables, whatever is given beside it; plain for images and where WhyNotTabular() has a

@@ -7,6 +7,7 @@
 
 #include "lamina/base/names.h"
 #include "lamina/cluster/shards.h"
+#include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
@@ -37,7 +38,9 @@ void TakeStepNumbers(const TrainSettings& settings, StepOptions& step) {
 TrainOptions TrainOptionsFrom(const ResolvedSettings& resolved, Loss loss, const TrainRows& rows) {
   const TrainSettings& settings = *resolved;
   const TrainSettings& given = resolved.given();
-  const AutoTraining by_rows = resolved.is_tabular() ? RecipeTrainingFor(rows) : AutoTrainingFor(rows);
+  const AutoTraining by_rows = resolved.is_tabular()                 ? RecipeTrainingFor(rows)
+                               : EffortFrom(given) == Effort::kQuick ? QuickTrainingFor(rows)
+                                                                     : AutoTrainingFor(rows);
   TrainOptions options;
   options.epochs = settings.epochs.value_or(HasKernelsBeside(given) ? EpochsBesideKernels(rows.train) : by_rows.epochs);
   options.batch = settings.batch.value_or(by_rows.batch);

@@ -27,8 +27,8 @@ namespace {
 
 constexpr PortfolioEntry kThree[] = {
     {"network", "recipe=plain hidden=8 epochs=20 learning-rate=0.05"},
-    {"kernels", "method=rfm", 0, /*refit=*/true},
-    {"learning machine", "method=elm hidden=20", 0, true},
+    {"kernels", "method=rfm", /*refit=*/true, 1},
+    {"learning machine", "method=elm hidden=20", true},
 };
 
 // Three noisy clouds, or a curve and noise.

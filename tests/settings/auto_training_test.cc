@@ -1,6 +1,8 @@
 // Epochs, batches and patience by rows.
 #include "lamina/settings/auto_training.h"
 
+#include <algorithm>
+
 #include "gtest/gtest.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/settings.h"
@@ -27,6 +29,34 @@ TEST(AutoTraining, NothingIsWatchedWithoutValidationRows) {
   EXPECT_EQ(unwatched.patience, 0);
   EXPECT_LT(unwatched.epochs, watched.epochs);
   EXPECT_EQ(unwatched.batch, watched.batch);
+}
+
+TEST(AutoTraining, QuickSeesManyRowsLessOften) {
+  for (int64_t rows = 20; rows <= 20'000'000; rows *= 2) {
+    for (const int64_t inputs : {0, 10, 784, 100'000}) {
+      const AutoTraining usual = AutoTrainingFor({rows, rows / 5, false, inputs});
+      const AutoTraining quick = QuickTrainingFor({rows, rows / 5, false, inputs});
+      EXPECT_GE(quick.epochs, 10) << rows;
+      EXPECT_LE(quick.epochs, 400) << rows;
+      EXPECT_LE(quick.epochs * rows, std::max<int64_t>(1'000'000, 10 * rows)) << rows;
+      EXPECT_EQ(quick.batch, usual.batch) << rows;
+      EXPECT_EQ(quick.patience, 0) << rows;
+    }
+  }
+  EXPECT_EQ(QuickTrainingFor({50'000, 10'000, true, 784}).epochs, 12);
+  EXPECT_EQ(QuickTrainingFor({50'000, 10'000, true, 20}).epochs, 20);
+}
+
+TEST(AutoTraining, QuickHasOneCycleOfTheRate) {
+  TrainSettings settings;
+  settings.effort = "quick";
+  settings.recipe = "plain";
+  const TrainRows rows{50'000, 10'000, true, 784};
+  const TrainOptions options = TrainOptionsFrom(Resolve(settings, true), Loss::kCrossEntropy, rows);
+  EXPECT_EQ(options.schedule.kind, ScheduleKind::kOneCycle);
+  EXPECT_EQ(options.rule.learning_rate, 0.005);
+  EXPECT_EQ(options.patience, 0);
+  EXPECT_EQ(options.epochs, QuickTrainingFor(rows).epochs);
 }
 
 TEST(AutoTraining, WhatIsGivenStays) {

@@ -1,0 +1,28 @@
+// Which entries of the portfolio are for a table, and what those cost that solve systems of all rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lamina/rbf/kernel_cost.h"
+#include "lamina/run/portfolio.h"
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+/// How the folds of a model are trained.
+struct PortfolioTurns {
+  int64_t folds = 1;    // of a cut of the rows, each a model without them
+  int64_t models = 1;   // of all cuts
+  int64_t at_once = 1;  // on a thread each
+  double limit_seconds = 0;
+};
+
+/// Why an entry is not for a table of `all` rows; empty: it is. Its models would take too much time or memory, or others
+/// are better.
+std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns);
+
+/// What one machine of all rows takes `threads` threads; 0 for other methods.
+double RefitSeconds(const TableSize& all, const PortfolioEntry& entry, int64_t threads);
+
+}  // namespace lamina
