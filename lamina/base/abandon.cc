@@ -11,7 +11,7 @@ constexpr int64_t kAsked_ns = 10'000'000;
 thread_local AbandonScope* own = nullptr;
 thread_local AbandonScope* of_region = nullptr;
 
-int64_t Now_ns() {
+int64_t Clock_ns() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
@@ -20,7 +20,7 @@ int64_t Now_ns() {
 }  // namespace
 
 AbandonScope::AbandonScope(std::function<bool()> requested)
-    : requested_(std::move(requested)), next_ns_(Now_ns() + kAsked_ns), outer_(std::exchange(own, this)) {}
+    : requested_(std::move(requested)), next_ns_(Clock_ns() + kAsked_ns), outer_(std::exchange(own, this)) {}
 
 AbandonScope::~AbandonScope() { own = outer_; }
 
@@ -28,7 +28,7 @@ bool AbandonScope::Ask() noexcept {
   if (told_.load(std::memory_order_relaxed)) {
     return true;
   }
-  const int64_t now = Now_ns();
+  const int64_t now = Clock_ns();
   if (now < next_ns_) {
     return false;
   }
