@@ -17,6 +17,7 @@ set(LAMINA_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,und
 
 if(LAMINA_RELEASE)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fstack-protector-strong;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffunction-sections>)  # what no program needs is left out where it is linked
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.;-ffile-prefix-map=${PROJECT_BINARY_DIR}=./build>")
   add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>" -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
