@@ -193,7 +193,7 @@ class FilesTest(WebPageTest):
         self.assertEqual(again.decode(), self.saved_text("answers.csv"))
 
     def assert_same_but_for_rounding(self, one, two):
-        """The self-test of a C source holds answers, which two processors round otherwise; a longer one may break a line."""
+        """The self-test of a C source holds answers, which two processors round otherwise. Longer ones break lines."""
         number = re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")
         self.assertEqual(number.sub("#", one).split(), number.sub("#", two).split())
         for a, b in zip(number.findall(one), number.findall(two), strict=True):
