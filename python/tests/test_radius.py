@@ -59,7 +59,7 @@ def test_several_targets(rows, weights):
     for outlier in ("most_frequent", 1, [0, -1], [0, 77]):
         options = {"radius": 1.5, "weights": weights, "outlier_label": outlier}
         ours = lamina.RadiusNeighborsClassifier(**options).fit(x, targets)
-        reference = theirs.RadiusNeighborsClassifier(algorithm="brute", **options).fit(x, targets)
+        reference = theirs.RadiusNeighborsClassifier(algorithm="ball_tree", **options).fit(x, targets)
         assert ours.outlier_label_ == reference.outlier_label_
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
