@@ -1,7 +1,7 @@
 // Two pointers a thread: its own scope, which it asks, or that of the thread whose region it runs.
 #include "lamina/base/abandon.h"
 
-#include <ctime>
+#include "lamina/platform/thread.h"
 
 namespace lamina {
 namespace {
@@ -11,16 +11,12 @@ constexpr int64_t kAsked_ns = 10'000'000;
 thread_local AbandonScope* own = nullptr;
 thread_local AbandonScope* of_region = nullptr;
 
-int64_t Clock_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
-}
-
 }  // namespace
 
 AbandonScope::AbandonScope(std::function<bool()> requested)
-    : requested_(std::move(requested)), next_ns_(Clock_ns() + kAsked_ns), outer_(std::exchange(own, this)) {}
+    : requested_(std::move(requested)),
+      next_ns_(platform::SteadyTime_ns() + kAsked_ns),
+      outer_(std::exchange(own, this)) {}
 
 AbandonScope::~AbandonScope() { own = outer_; }
 
@@ -28,7 +24,7 @@ bool AbandonScope::Ask() noexcept {
   if (told_.load(std::memory_order_relaxed)) {
     return true;
   }
-  const int64_t now = Clock_ns();
+  const int64_t now = platform::SteadyTime_ns();
   if (now < next_ns_) {
     return false;
   }

@@ -39,8 +39,6 @@ constexpr int64_t kJudged_ns = 5 * kMillisecond_ns;  // after so much time in re
 constexpr int64_t kAlone_ns = 20 * kMillisecond_ns;
 constexpr int64_t kLongestAlone_ns = 640 * kMillisecond_ns;
 
-int64_t Now_ns() { return platform::SteadyTime_ns(); }
-
 void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -76,7 +74,7 @@ class ThreadPool {
   bool OfThisProcess() const { return born_ == forks.load(std::memory_order_relaxed); }
 
   void Run(int threads, void (*function)(void*, Team), void* context) {
-    const int64_t start = Now_ns();
+    const int64_t start = platform::SteadyTime_ns();
     if (start < alone_until_ns_ || running_) {  // inside a region: this thread's workers are taken
       function(context, {});
       return;
@@ -100,7 +98,7 @@ class ThreadPool {
       WaitFor(left_, left, {0, size, &sleepers_});
     }
     running_ = false;
-    const int64_t end = Now_ns();
+    const int64_t end = platform::SteadyTime_ns();
     Judge(end - start, end, size);
   }
 
@@ -250,9 +248,9 @@ class ThreadPool {
       // Nobody says who is running. All members have equally much to do. So a wait that is longer than any spin, and
       // than the work before it, is for one that another program keeps from its core.
       int64_t& since = members_[static_cast<size_t>(waiter.self)].at_work_since_ns;
-      const int64_t start = Now_ns();
+      const int64_t start = platform::SteadyTime_ns();
       WaitAndTell(word, seen, waiter);
-      const int64_t now = Now_ns();
+      const int64_t now = platform::SteadyTime_ns();
       if (waiter.sleepers == &sleepers_ && now - start > kLongestSpin_ns) {
         lost_ns_.fetch_add(std::max<int64_t>(0, (now - start) - (start - since)), std::memory_order_relaxed);
       }
@@ -270,10 +268,10 @@ class ThreadPool {
           }
           Pause();
         }
-      } while (Now_ns() < end);
+      } while (platform::SteadyTime_ns() < end);
       return false;
     };
-    const int64_t start = Now_ns();
+    const int64_t start = platform::SteadyTime_ns();
     const bool crowded = crowded_.load(std::memory_order_relaxed);
     Member& self = members_[static_cast<size_t>(waiter.self)];
     const auto count = [](std::atomic<int64_t>& waits) {
@@ -288,7 +286,7 @@ class ThreadPool {
     std::atomic<bool>& waiting = self.waiting;
     waiting.store(true, std::memory_order_relaxed);
     bool running = true;
-    int64_t slice = Now_ns();
+    int64_t slice = platform::SteadyTime_ns();
     while (running && !crowded && slice - start < longest_spin_ns_) {
       int before_count = 0;
       int after_count = 0;
@@ -298,7 +296,7 @@ class ThreadPool {
         return;
       }
       const int64_t after = WorkersTime_ns(waiter.self, waiter.size, &after_count);
-      const int64_t now = Now_ns();
+      const int64_t now = platform::SteadyTime_ns();
       // Whoever came to wait meanwhile is not counted any more: then another slice tells. Where nobody tells, as under
       // an emulator, waits are short.
       running = before_count != after_count || after_count == 0 || 2 * (after - before) > (now - slice) * after_count;
@@ -316,10 +314,10 @@ class ThreadPool {
     if (before >= 0 && waiter.sleepers == &sleepers_) {  // nobody looked who was running
       int unused = 0;
       const int64_t after = WorkersTime_ns(waiter.self, waiter.size, &unused);
-      running = others == 0 || 2 * (after - before) > (Now_ns() - slice) * others;
+      running = others == 0 || 2 * (after - before) > (platform::SteadyTime_ns() - slice) * others;
     }
     if (waiter.sleepers == &sleepers_ && !running) {
-      lost_ns_.fetch_add(Now_ns() - slice, std::memory_order_relaxed);
+      lost_ns_.fetch_add(platform::SteadyTime_ns() - slice, std::memory_order_relaxed);
     }
   }
 
@@ -364,7 +362,6 @@ int Team::Take(int loop, int owner) const noexcept { return pool->Take(loop, own
 
 AloneScope::AloneScope(bool is_alone) : before_(alone) { alone = alone || is_alone; }
 AloneScope::~AloneScope() { alone = before_; }
-int64_t SteadyNow_ns() { return Now_ns(); }
 
 namespace {
 

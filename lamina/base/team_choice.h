@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "lamina/platform/thread.h"
+
 namespace lamina {
 
 /// Chooses between all threads and one for work of one kind, such as training steps, by the time it took lately. Now
@@ -43,18 +45,15 @@ class AloneScope {
   bool before_;
 };
 
-/// Nanoseconds of a clock that never goes back.
-int64_t SteadyNow_ns();
-
 /// Does work() as `choice` says, and tells it how long that took.
 template <class Fn>
 void RunAsChosen(TeamChoice& choice, const Fn& work) {
-  const int64_t start = SteadyNow_ns();
+  const int64_t start = platform::SteadyTime_ns();
   {
     const AloneScope scope(choice.alone());
     work();
   }
-  choice.Took(SteadyNow_ns() - start);
+  choice.Took(platform::SteadyTime_ns() - start);
 }
 
 /// How often threads of the calling thread's team have waited: a wait that spins first may sleep then, too.

@@ -29,25 +29,17 @@ namespace lamina {
 namespace {
 
 constexpr double kShareOfFirst = 0.9;  // of the time, which the first model's folds may take
-constexpr uint64_t kSeedsApart = 1'000'003;
+constexpr double kMostOfShare = 1.5;   // what takes longer than so many of its shares of the time is given up
+constexpr std::string_view kNoTime = "no time was left for it";
 constexpr auto kLook = std::chrono::milliseconds(20);
 constexpr auto kLookAtOthers = std::chrono::milliseconds(100);
-
-// How often rows are cut into folds: one cut of few rows says little.
-int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
-  constexpr int64_t kFew = 300;
-  constexpr int64_t kSome = 1000;
-  if (settings.random_samples && settings.samples > 0) {  // the seed draws them
-    return 1;
-  }
-  return rows <= kFew ? 3 : rows <= kSome ? 2 : 1;
-}
 
 struct PortfolioModel {
   const PortfolioEntry* entry = nullptr;
   std::vector<TrainedFold> folds;
-  int64_t left = 0;          // of its jobs
-  double refit_seconds = 0;  // about, of all rows
+  int64_t left = 0;  // of its jobs
+  PortfolioCost cost;
+  double end_seconds = INFINITY;  // by its share of the time
   PortfolioPart part;
   double temperature = 1;
 };
@@ -76,8 +68,9 @@ class PortfolioRun {
       model.part.settings = entry.settings;
       model.left = places_;
       model.folds.resize(static_cast<size_t>(places_));
-      model.part.left_out = WhyNotFor(size, entry, {settings_.folds, places_, at_once_, limit_seconds_});
-      model.refit_seconds = RefitSeconds(size, entry, at_once_);
+      const PortfolioTurns turns{settings_.folds, places_, at_once_, limit_seconds_};
+      model.part.left_out = WhyNotFor(size, entry, turns);
+      model.cost = CostOf(size, entry, turns);
     }
   }
 
@@ -123,6 +116,7 @@ class PortfolioRun {
   // When the folds must end: those that have may be trained once more with all rows.
   double End_seconds() const { return limit_seconds_ - refit_seconds_; }
   bool IsOver() const { return watch_.Elapsed_seconds() >= End_seconds(); }
+  bool IsOver(const PortfolioModel& model) const { return IsOver() || watch_.Elapsed_seconds() >= model.end_seconds; }
 
   void AskUserOn(bool main) {
     if (main) {
@@ -147,7 +141,19 @@ class PortfolioRun {
     const std::lock_guard lock(mutex_);
     const auto ends = [&](size_t entry) { return stopped_ || failure_ != nullptr || (entry > 0 && IsOver()); };
     return jobs_->Next(
-        ends, [&](size_t entry) { return !models_[entry].part.left_out.empty(); }, waits);
+        ends, [&](size_t entry) { return IsPassedOver(models_[entry]); }, waits);
+  }
+
+  // Under the lock, of the model that would be the next. Machines that would end too late make room.
+  bool IsPassedOver(PortfolioModel& model) {
+    if (model.cost.folds_seconds > 0 && std::isinf(model.end_seconds) && model.part.left_out.empty()) {
+      const double now = watch_.Elapsed_seconds();
+      model.end_seconds = now + kMostOfShare * model.entry->most_time * limit_seconds_;
+      if (now + model.cost.folds_seconds + model.cost.refit_seconds > End_seconds()) {
+        model.part.left_out = kNoTime;
+      }
+    }
+    return !model.part.left_out.empty();
   }
 
   void Work(bool main) {
@@ -173,33 +179,28 @@ class PortfolioRun {
     }
   }
 
-  TrainSettings SettingsOf(const PortfolioJob& job) const {
-    TrainSettings one = WithEntry(settings_, *models_[job.entry].entry);
-    one.fold = job.place % settings_.folds + 1;
-    one.seed = settings_.seed + kSeedsApart * static_cast<uint64_t>(job.place / settings_.folds);
-    one.threads = 1;
-    one.intervals.reset();
-    one.model = one.out_of_fold = one.test = one.state = "";
-    return one;
-  }
-
   void RunJob(PortfolioJob& job, bool main) {
     const Stopwatch watch;
     TrainCallbacks callbacks;
     callbacks.abandon_requested = [&] {
       AskUserOn(main);
-      return stopped_ || (job.entry > 0 && IsOver());
+      return stopped_ || (job.entry > 0 && IsOver(models_[job.entry]));
     };
     callbacks.stop_requested = [&] { return callbacks.abandon_requested() || watch_.Elapsed_seconds() >= EndOf(job); };
     try {
       std::optional<TrainSession> session;
       StoredJob made = job.stored ? std::move(*job.stored) : StoredJob();
       if (!job.stored || job.entry == 0) {
-        session.emplace(SettingsOf(job), raw_, FoundByFolds{.encoding = encoding_}, custom_);
+        session.emplace(AtPlace(settings_, *models_[job.entry].entry, job.place), raw_,
+                        FoundByFolds{.encoding = encoding_}, custom_);
       }
       if (!job.stored) {
         const bool whole = session->Run(callbacks).history.stop_reason != "interrupted";
         if (!whole && (job.entry > 0 || stopped_)) {
+          const std::lock_guard lock(mutex_);
+          if (!stopped_ && !IsOver()) {
+            models_[job.entry].part.left_out = "it took longer than its share of the time";
+          }
           return;
         }
         if (!session->model().others.empty()) {
@@ -276,7 +277,7 @@ class PortfolioRun {
         model.part.left_out = "an answer is not a finite number";
       } else {
         model.temperature = together.temperature;
-        refit_seconds_ = refit_seconds_ + model.refit_seconds;
+        refit_seconds_ = refit_seconds_ + model.cost.refit_seconds;
         model.part.loss = together.loss;
         finished_.push_back(index);
         answers_.push_back(std::move(together.answers));
@@ -295,7 +296,7 @@ class PortfolioRun {
     for (; finishing_ < models_.size(); ++finishing_) {
       PortfolioModel& model = models_[finishing_];
       if (!IsEnded(model)) {
-        model.part.left_out = stopped_ ? "stopped before its end" : "no time was left for it";
+        model.part.left_out = stopped_ ? "stopped before its end" : kNoTime;
       }
       if (models_.front().left == 0) {
         Finish(finishing_);

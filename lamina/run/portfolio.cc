@@ -12,17 +12,18 @@ namespace {
 
 // Many rows make a machine so slow that one with a choice of kinds stands for all.
 constexpr double kTimeOfKind = 0.12;
-constexpr double kTimeOfChosen = 0.4;
+constexpr double kTimeOfChosen = 0.3;
 constexpr int64_t kRowsOfChosen = 5001;
 
 // The first must be a network, and a quick one: it is what is kept where time is over before it ends.
 constexpr PortfolioEntry kPortfolio[] = {
     {"plain network", "recipe=plain"},
     {"plain network with dropout", "recipe=plain hidden=64,64 dropout=0.2"},
-    {"kernels", "method=rfm", /*refit=*/true, kTimeOfChosen, kRowsOfChosen},
-    {"l1 kernels", "method=rfm neuron=l1-laplace", true, kTimeOfKind},
+    {"l1 kernels", "method=rfm neuron=l1-laplace", /*refit=*/true, kTimeOfKind},
     {"recipe", ""},
-    {"fast waves", "number-embedding=pbld wave-scale=4 hidden=256,256"},
+    {"fast waves", "number-embedding=pbld wave-scale=6"},
+    {"faster waves", "number-embedding=pbld wave-scale=16"},
+    {"kernels", "method=rfm", true, kTimeOfChosen, kRowsOfChosen},
     {"l1 kernels of even columns", "method=rfm feature-weights=none neuron=l1-laplace", true, kTimeOfKind},
     {"flat l2 kernels", "method=rfm neuron=l2-laplace(power=1.4)", true, kTimeOfKind},
     {"small network", "hidden=64,64 label-smoothing=0"},
@@ -53,6 +54,26 @@ TrainSettings WithEntry(const TrainSettings& settings, const PortfolioEntry& ent
     }
   }
   return with;
+}
+
+int64_t RepeatsFor(const TrainSettings& settings, int64_t rows) {
+  constexpr int64_t kFew = 300;
+  constexpr int64_t kSome = 1000;
+  if (settings.random_samples && settings.samples > 0) {  // the seed draws them
+    return 1;
+  }
+  return rows <= kFew ? 3 : rows <= kSome ? 2 : 1;
+}
+
+TrainSettings AtPlace(const TrainSettings& settings, const PortfolioEntry& entry, int64_t place) {
+  constexpr uint64_t kSeedsApart = 1'000'003;
+  TrainSettings one = WithEntry(settings, entry);
+  one.fold = place % settings.folds + 1;
+  one.seed = settings.seed + kSeedsApart * static_cast<uint64_t>(place / settings.folds);
+  one.threads = 1;
+  one.intervals.reset();
+  one.model = one.out_of_fold = one.test = one.state = "";
+  return one;
 }
 
 nlohmann::json ToJson(std::span<const PortfolioPart> parts) {

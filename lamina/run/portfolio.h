@@ -18,7 +18,7 @@ struct PortfolioEntry {
   /// Trained once more on all rows where it is chosen. Such methods leave rows out themselves to tell their end, and
   /// one network answers sooner than those of all folds.
   bool refit = false;
-  /// The share of the time that its folds may take by WhyNotFor() (portfolio_cost.h), which asks about kernel machines.
+  /// The share of the time that a kernel machine's folds may take, by WhyNotFor() (portfolio_cost.h).
   double most_time = 0;
   int64_t least_rows = 0;  // training rows from which on it is worth its time
 };
@@ -29,6 +29,12 @@ std::span<const PortfolioEntry> Portfolio();
 
 /// `settings` with what the entry says. Throws Error(kInvalidArgument) for a text that is no setting's.
 TrainSettings WithEntry(const TrainSettings& settings, const PortfolioEntry& entry);
+
+/// How often rows are cut into folds: one cut of few rows says little.
+int64_t RepeatsFor(const TrainSettings& settings, int64_t rows);
+
+/// WithEntry() for the model of one fold on one thread. `place`: among the folds of all cuts.
+TrainSettings AtPlace(const TrainSettings& settings, const PortfolioEntry& entry, int64_t place);
 
 /// What became of a model of the portfolio.
 struct PortfolioPart {

@@ -14,6 +14,11 @@ bool SolvesSystems(const PortfolioEntry& entry) {
   return MethodFrom(WithEntry(TrainSettings(), entry)) == Method::kKernelMachine;
 }
 
+// The rows that a fold's model is of.
+TableSize FoldOf(const TableSize& all, const PortfolioTurns& turns) {
+  return {all.rows - all.rows / turns.folds, all.columns, all.outputs};
+}
+
 }  // namespace
 
 std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns) {
@@ -30,18 +35,21 @@ std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const P
     return fmt::format("{} of {} rows need more than the memory", Counted(turns.at_once, "machine{s}"),
                        WithThousands(all.rows));
   }
-  const TableSize fold{all.rows - all.rows / turns.folds, all.columns, all.outputs};
-  const int64_t after_another = (turns.models + turns.at_once - 1) / turns.at_once;
-  const double seconds = static_cast<double>(after_another) * KernelSeconds(fold);
+  const double seconds = CostOf(all, entry, turns).folds_seconds;
   if (seconds > entry.most_time * turns.limit_seconds) {
-    return fmt::format("machines of {} rows would take some {} of {}", WithThousands(fold.rows), DurationText(seconds),
-                       DurationText(turns.limit_seconds));
+    return fmt::format("machines of {} rows would take some {} of {}", WithThousands(FoldOf(all, turns).rows),
+                       DurationText(seconds), DurationText(turns.limit_seconds));
   }
   return "";
 }
 
-double RefitSeconds(const TableSize& all, const PortfolioEntry& entry, int64_t threads) {
-  return entry.refit && SolvesSystems(entry) ? KernelSeconds(all) / static_cast<double>(threads) : 0;
+PortfolioCost CostOf(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns) {
+  if (!SolvesSystems(entry)) {
+    return {};
+  }
+  const int64_t after_another = (turns.models + turns.at_once - 1) / turns.at_once;
+  return {static_cast<double>(after_another) * KernelSeconds(FoldOf(all, turns)),
+          entry.refit ? KernelSeconds(all) / static_cast<double>(turns.at_once) : 0};
 }
 
 }  // namespace lamina

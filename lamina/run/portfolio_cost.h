@@ -22,7 +22,11 @@ struct PortfolioTurns {
 /// others are better.
 std::string WhyNotFor(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns);
 
-/// What one machine of all rows takes `threads` threads; 0 for other methods.
-double RefitSeconds(const TableSize& all, const PortfolioEntry& entry, int64_t threads);
+/// About how long the models of all folds take, and one of all rows on all threads; 0 for other methods.
+struct PortfolioCost {
+  double folds_seconds = 0;
+  double refit_seconds = 0;
+};
+PortfolioCost CostOf(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns);
 
 }  // namespace lamina

@@ -29,6 +29,7 @@ constexpr int64_t kQuickNumbers = 100'000'000;
 constexpr int64_t kRecipeEpochs = 256;
 constexpr int64_t kLeastRecipeEpochs = 16;
 constexpr int64_t kRecipeRows = 1'000'000;  // seen in all epochs together
+constexpr int64_t kShareOfWaves = 4;        // of these epochs, one in this many
 
 constexpr double kMostDecay = 0.001;
 constexpr double kDecayRows = 5;  // few rows are learned by heart without it, many are not
@@ -55,13 +56,14 @@ AutoTraining QuickTrainingFor(const TrainRows& rows) {
   const int64_t seen = std::clamp(kQuickNumbers / std::max<int64_t>(1, rows.inputs), kLeastQuickRows, kMostQuickRows);
   training.epochs =
       std::min(std::clamp(kFewQuickRows / train, kQuickEpochs, kMostQuickEpochs), std::max(kLeastEpochs, seen / train));
-  training.patience = 0;
+  training.patience = 0;  // the rate ends at nothing: no epoch is watched
   return training;
 }
 
-AutoTraining RecipeTrainingFor(const TrainRows& rows) {
+AutoTraining RecipeTrainingFor(const TrainRows& rows, bool waves) {
   const int64_t train = std::max<int64_t>(1, rows.train);
-  return {.epochs = std::clamp(kRecipeRows / train, kLeastRecipeEpochs, kRecipeEpochs), .batch = 256};
+  const int64_t epochs = std::clamp(kRecipeRows / train, kLeastRecipeEpochs, kRecipeEpochs);
+  return {.epochs = waves ? epochs / kShareOfWaves : epochs, .batch = 256};
 }
 
 }  // namespace lamina

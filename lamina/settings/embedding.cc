@@ -31,6 +31,10 @@ double QuarterWave(const Matrix& features, int64_t input) {
 
 std::vector<std::string> NumberEmbeddingNames() { return NamesIn(kNumberEmbeddings); }
 
+bool LearnsWaves(const TrainSettings& settings) {
+  return settings.number_embedding == NameOf(NumberEmbedding::kPbld, kNumberEmbeddings);
+}
+
 InputEmbedding::InputEmbedding(const ResolvedSettings& settings, const InputEncoder& inputs)
     : waves_(settings->waves),
       wave_scale_(settings->wave_scale),

@@ -13,6 +13,7 @@
 #include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/effort.h"
+#include "lamina/settings/embedding.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/train/schedule.h"
@@ -26,6 +27,7 @@ bool HasItsRates(const TrainSettings& s) { return IsAdam(s) && s.parametrization
 bool RatesInWaves(const TrainSettings& s) { return s.schedule == ScheduleKindName(ScheduleKind::kCosLog4); }
 // 20 epochs are 20 epochs, and beside a kernel machine they are few.
 bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s) && !HasKernelsBeside(s); }
+bool HasRatesOfWaves(const TrainSettings& s) { return HasItsRates(s) && LearnsWaves(s); }
 bool LearnsLabels(const TrainSettings& s) { return s.soft_target.empty(); }
 bool KeepsByWaves(const TrainSettings& s) {
   return s.patience.value_or(0) == 0 && RatesInWaves(s);
@@ -73,6 +75,7 @@ constexpr RecipeRow kRows[] = {
     {"zero-last", "no", "yes", "yes"},
     {"label-smoothing", "0", "0.1", "", &LearnsLabels},
     {"learning-rate", "", "0.04", "0.07", &HasItsRates},
+    {"learning-rate", "", "0.14", "0.25", &HasRatesOfWaves},  // docs/decisions/0114
     {"beta2", "", "0.95", "0.95", &IsAdam},
     {"weight-decay", "", "0", "0"},
     {"schedule", "constant", "coslog4", "coslog4"},
@@ -83,9 +86,9 @@ constexpr RecipeRow kRows[] = {
     {"keep", "", "best_wave", "best_wave", &KeepsByWaves},
 };
 
-// What --effort quick has otherwise than plain: the rate ends at nothing, so no epoch is watched (docs/decisions/0108).
-constexpr std::pair<std::string_view, std::string_view> kQuickRows[] = {
-    {"schedule", "one_cycle"}, {"learning-rate", "0.005"}, {"patience", "0"}};
+// What --effort quick has otherwise than plain, beside its epochs (docs/decisions/0108).
+constexpr std::pair<std::string_view, std::string_view> kQuickRows[] = {{"schedule", "one_cycle"},
+                                                                        {"learning-rate", "0.005"}};
 
 std::string_view QuickValue(const TrainSettings& settings, std::string_view setting) {
   const auto* const row = std::ranges::find(kQuickRows, setting, [](const auto& pair) { return pair.first; });

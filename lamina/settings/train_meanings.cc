@@ -38,7 +38,7 @@ void TakeStepNumbers(const TrainSettings& settings, StepOptions& step) {
 TrainOptions TrainOptionsFrom(const ResolvedSettings& resolved, Loss loss, const TrainRows& rows) {
   const TrainSettings& settings = *resolved;
   const TrainSettings& given = resolved.given();
-  const AutoTraining by_rows = resolved.is_tabular()                 ? RecipeTrainingFor(rows)
+  const AutoTraining by_rows = resolved.is_tabular()                 ? RecipeTrainingFor(rows, LearnsWaves(settings))
                                : EffortFrom(given) == Effort::kQuick ? QuickTrainingFor(rows)
                                                                      : AutoTrainingFor(rows);
   TrainOptions options;

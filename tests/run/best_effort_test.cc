@@ -16,6 +16,7 @@
 #include "lamina/base/random.h"
 #include "lamina/run/cross_validation.h"
 #include "lamina/run/left_out_answers.h"
+#include "lamina/run/portfolio_cost.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/settings/validation.h"
@@ -30,6 +31,8 @@ constexpr PortfolioEntry kThree[] = {
     {"kernels", "method=rfm", /*refit=*/true, 1},
     {"learning machine", "method=elm hidden=20", true},
 };
+
+constexpr double kLimit_seconds = 600;
 
 // Three noisy clouds, or a curve and noise.
 std::string EffortCsv(int rows, bool values) {
@@ -50,7 +53,7 @@ class BestEffort : public testing::TestWithParam<bool> {
 
   TrainSettings Given() const {
     TrainSettings settings;
-    settings.data = folder_.Write("x.csv", EffortCsv(90, values()));
+    settings.data = folder_.Write("x.csv", EffortCsv(rows_, values()));
     settings.threads = 1;
     return settings;
   }
@@ -101,10 +104,12 @@ class BestEffort : public testing::TestWithParam<bool> {
     TrainSettings all = settings_;
     all.folds = 0;
     encoding_ = PlanData(all, raw_).preprocessor;
-    return TrainPortfolio(kThree, {settings_, raw_, encoding_, {}}, 600, callbacks);
+    return TrainPortfolio(entries_, {settings_, raw_, encoding_, {}}, kLimit_seconds, callbacks);
   }
 
   TemporaryFolder folder_;
+  int rows_ = 90;
+  std::vector<PortfolioEntry> entries_{std::begin(kThree), std::end(kThree)};
   TrainSettings settings_;
   RawData raw_;
   Preprocessor encoding_;
@@ -250,6 +255,17 @@ TEST_P(BestEffort, NestedFoldsJudgeWithoutAChoice) {
   EXPECT_TRUE(says("on 2 folds that nothing was chosen by"));
   EXPECT_FALSE(says("these rows also chose"));
   EXPECT_EQ(result.found.cross_validation["nested"].size(), result.nested.size());
+}
+
+// The estimate knows the system that is solved, and not how often the kind of kernel is looked for.
+TEST_P(BestEffort, MachinesThatTakeLongerThanTheirShareAreGivenUp) {
+  rows_ = 900;
+  PortfolioEntry slow = kThree[1];
+  slow.most_time = 1.1 * CostOf({rows_, 2, 3}, slow, {3, 6, 1, kLimit_seconds}).folds_seconds / kLimit_seconds;
+  entries_ = {kThree[0], slow, kThree[2]};
+  const PortfolioResult result = Train(1);
+  EXPECT_EQ(result.parts[1].left_out, "it took longer than its share of the time");
+  EXPECT_EQ(result.parts[0].left_out + result.parts[2].left_out, "");
 }
 
 // The whole list, as far as the time goes.

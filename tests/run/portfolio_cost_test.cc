@@ -16,7 +16,7 @@ TEST(PortfolioCost, NetworksBeginWithAnyRows) {
   for (const PortfolioEntry& entry : Portfolio()) {
     const bool kernels = WithEntry(TrainSettings(), entry).method == "rfm";
     EXPECT_EQ(WhyNotFor({50'000'000, 10, 1}, entry, {5, 5, 2, 1}).empty(), !kernels) << entry.name;
-    EXPECT_EQ(RefitSeconds({5000, 10, 1}, entry, 2) > 0, kernels) << entry.name;
+    EXPECT_EQ(CostOf({5000, 10, 1}, entry, {5, 5, 2, 1}).refit_seconds > 0, kernels) << entry.name;
   }
 }
 
@@ -36,11 +36,13 @@ TEST(PortfolioCost, AnEntryMayBeForManyRowsAlone) {
 }
 
 TEST(PortfolioCost, TimeGrowsWithTheCubeOfTheRows) {
-  const double of_one = RefitSeconds({2000, 10, 1}, kKernels, 1);
-  const double of_double = RefitSeconds({4000, 10, 1}, kKernels, 1);
-  EXPECT_GT(of_double, 6 * of_one);
-  EXPECT_LT(of_double, 8 * of_one);
-  EXPECT_DOUBLE_EQ(RefitSeconds({2000, 10, 1}, kKernels, 2), of_one / 2);
+  const PortfolioCost of_one = CostOf({2000, 10, 1}, kKernels, {5, 5, 1, 60});
+  const PortfolioCost of_double = CostOf({4000, 10, 1}, kKernels, {5, 5, 1, 60});
+  EXPECT_GT(of_double.refit_seconds, 6 * of_one.refit_seconds);
+  EXPECT_LT(of_double.refit_seconds, 8 * of_one.refit_seconds);
+  const PortfolioCost together = CostOf({2000, 10, 1}, kKernels, {5, 5, 2, 60});
+  EXPECT_DOUBLE_EQ(together.refit_seconds, of_one.refit_seconds / 2);
+  EXPECT_DOUBLE_EQ(together.folds_seconds, of_one.folds_seconds / 5 * 3);  // one is alone
 }
 
 }  // namespace

@@ -133,10 +133,28 @@ TEST(Recipe, RatesAreThoseOfItsRuleAndParametrization) {
             DefaultLearningRate(UpdateKind::kSgd));
 }
 
+TEST(Recipe, WavesOfNumbersHaveAHigherRateAndAQuarterOfTheEpochs) {
+  const TrainRows rows{10'000, 0, false, 8};
+  const auto options = [&](const TrainSettings& settings, bool classes) {
+    return TrainOptionsFrom(Resolve(settings, classes), classes ? Loss::kCrossEntropy : Loss::kMse, rows);
+  };
+  TrainSettings waves = Tabular();
+  waves.number_embedding = "pbld";
+  for (const bool classes : {false, true}) {
+    EXPECT_GT(options(waves, classes).rule.learning_rate, 3 * options(Tabular(), classes).rule.learning_rate);
+    EXPECT_EQ(4 * options(waves, classes).epochs, options(Tabular(), classes).epochs);
+  }
+  waves.learning_rate = 0.01;
+  waves.epochs = 7;
+  EXPECT_EQ(options(waves, false).rule.learning_rate, 0.01);
+  EXPECT_EQ(options(waves, false).epochs, 7);
+}
+
 TEST(Recipe, EpochsAreBoundedByTheRows) {
   int64_t before = 256;
   for (int64_t rows = 100; rows < 100'000'000; rows *= 3) {
-    const AutoTraining now = RecipeTrainingFor({rows, 0, false, 10});
+    const AutoTraining now = RecipeTrainingFor({rows, 0, false, 10}, /*waves=*/false);
+    EXPECT_EQ(RecipeTrainingFor({rows, 0, false, 10}, /*waves=*/true).epochs, now.epochs / 4);
     EXPECT_LE(now.epochs, before);
     EXPECT_GE(now.epochs, 1);
     before = now.epochs;

@@ -17,6 +17,7 @@
 #include "lamina/base/abandon.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/team_choice.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina::cpu {
 namespace {
@@ -83,7 +84,7 @@ class RowBlockNetwork final : public PreparedNetwork {
     while (done < steps && !ended_) {
       const int64_t first = done;
       const int64_t last = std::min(steps, first + std::clamp<int64_t>(kTogether_ns / step_ns_, 1, kMostTogether));
-      const int64_t start = SteadyNow_ns();
+      const int64_t start = platform::SteadyTime_ns();
       {
         const AloneScope scope(team_choice_.alone());
         RunTeam(threads_, [&](Team team) {
@@ -96,7 +97,7 @@ class RowBlockNetwork final : public PreparedNetwork {
           }
         });
       }
-      step_ns_ = std::max<int64_t>(1, (SteadyNow_ns() - start) / (done - first));
+      step_ns_ = std::max<int64_t>(1, (platform::SteadyTime_ns() - start) / (done - first));
       for (int64_t i = first; threads_ > 1 && i < done; ++i) {
         team_choice_.Took(step_ns_);
       }

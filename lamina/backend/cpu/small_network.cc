@@ -17,6 +17,7 @@
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/buffer.h"
 #include "lamina/base/team_choice.h"
+#include "lamina/platform/thread.h"
 
 namespace lamina::cpu {
 namespace {
@@ -71,7 +72,7 @@ class SmallNetwork final : public PreparedNetwork {
     while (done < steps && !ended_) {
       const int64_t first = done;
       const int64_t last = std::min(steps, first + kStepsTogether);
-      const int64_t start = SteadyNow_ns();
+      const int64_t start = platform::SteadyTime_ns();
       {
         const AloneScope scope(team_choice_.alone());
         RunTeam(threads_, [&](Team team) {
@@ -84,7 +85,7 @@ class SmallNetwork final : public PreparedNetwork {
           }
         });
       }
-      const int64_t step_ns = (SteadyNow_ns() - start) / (done - first);
+      const int64_t step_ns = (platform::SteadyTime_ns() - start) / (done - first);
       for (int64_t i = first; threads_ > 1 && i < done; ++i) {
         team_choice_.Took(step_ns);
       }
