@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: assemble.py BUILD OUT: makes OUT/lamina.html, the page that trains, and says its size.
 
-It holds the files of web/train and web/page, lamina.js, lamina.wasm and relaxed/lamina.wasm of the folder BUILD, and the
-example data."""
+It holds the files of web/train and web/page, the example data, and of the folder BUILD lamina.js, lamina.wasm and
+relaxed/lamina.wasm."""
 
 import base64
 import gzip

@@ -18,7 +18,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-#ifdef __wasm_relaxed_simd__  // multiply-add is one instruction, which Highway does not use: taken before its own functions
+#ifdef __wasm_relaxed_simd__  // multiply-add by one instruction: these are taken before Highway's own functions
 namespace hwy::HWY_NAMESPACE {
 template <size_t kN>
 HWY_API Vec128<float, kN> MulAdd(Vec128<float, kN> a, Vec128<float, kN> b, Vec128<float, kN> c) {
