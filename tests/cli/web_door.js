@@ -1,5 +1,5 @@
-// The door of the page that trains: node web_door.js BUILD LIBRARY FOLDER [relaxed] reads requests as JSON and prints the
-// answers. {"put": NAME} and {"get": NAME} carry files of FOLDER to the library and back. `relaxed`: the
+// The door of the page that trains: node web_door.js BUILD LIBRARY FOLDER [relaxed] reads requests as JSON and prints
+// the answers. {"put": NAME} and {"get": NAME} carry files of FOLDER to the library and back. `relaxed`: the
 // binary that multiplies and adds by one instruction; exit status 77 where this node has none.
 const fs = require("fs");
 const path = require("path");
