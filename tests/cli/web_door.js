@@ -1,14 +1,18 @@
-// The door of the page that trains: node web_door.js BUILD LIBRARY FOLDER reads a list of requests as JSON. It prints
-// the answers. {"put": NAME} and {"get": NAME} carry files of FOLDER to the library and back.
+// The door of the page that trains: node web_door.js BUILD LIBRARY FOLDER [relaxed] reads requests as JSON and prints
+// the answers. {"put": NAME} and {"get": NAME} carry files of FOLDER to the library and back. `relaxed`: the
+// binary that multiplies and adds by one instruction; exit status 77 where this node has none.
 const fs = require("fs");
 const path = require("path");
+const v8 = require("v8");
 const vm = require("vm");
 
-const [build, source, folder] = process.argv.slice(2);
-const openLibrary = vm.runInThisContext(`${fs.readFileSync(source, "utf8")};openLibrary`);
+const [build, source, folder, relaxed = ""] = process.argv.slice(2);
+const { openLibrary, knowsRelaxed } = vm.runInThisContext(`${fs.readFileSync(source, "utf8")};({ openLibrary, knowsRelaxed })`);
+if (relaxed) v8.setFlagsFromString("--experimental-wasm-relaxed-simd");  // node 20 has it, but only then
+if (relaxed && !knowsRelaxed()) process.exit(77);
 const load = require(path.join(build, "lamina.js"));
 
-openLibrary(load, fs.readFileSync(path.join(build, "lamina.wasm")), undefined, Number(process.env.LAMINA_WEB_THREADS ?? 1)).then((library) => {
+openLibrary(load, fs.readFileSync(path.join(build, relaxed, "lamina.wasm")), undefined, Number(process.env.LAMINA_WEB_THREADS ?? 1)).then((library) => {
   const file = (name) => path.join(folder, name);
   const answer = (request) => {
     if (request.put) return library.put(request.put, new Uint8Array(fs.readFileSync(file(request.put)))), {};

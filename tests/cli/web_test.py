@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import page_door
-from lamina_cli import DIGITS, SOURCE, CliTest, blob_rows, main
+from lamina_cli import DIGITS, SKIPPED_CODE, SOURCE, CliTest, blob_rows, main
 from web_page import BUILD, IS_BUILT, NO_BUILD, WebPageTest
 
 MOST_BYTES = 5_000_000
@@ -16,11 +16,15 @@ BOUND = 1e-6
 
 
 class WebTest(CliTest):
+    binary = ()  # or ("relaxed",)
+
     def ask(self, *requests):
         """The answers to requests, one after the other in the same library."""
         done = subprocess.run([page_door.NODE, os.path.join(SOURCE, "tests", "cli", "web_door.js"), BUILD,
-                               os.path.join(SOURCE, "web", "train", "library.js"), self.folder],
+                               os.path.join(SOURCE, "web", "train", "library.js"), self.folder, *self.binary],
                               input=json.dumps(requests), capture_output=True, text=True, check=False, timeout=300)
+        if done.returncode == SKIPPED_CODE:
+            self.skipTest("this node has no relaxed SIMD")
         self.assertEqual(done.returncode, 0, done.stderr)
         answers = json.loads(done.stdout)["answers"]
         self.assertEqual(len(answers), len(requests))
@@ -41,7 +45,7 @@ class WebTest(CliTest):
 
 @unittest.skipUnless(IS_BUILT, NO_BUILD)
 @unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
-class LibraryTest(WebTest):
+class AnswersTest(WebTest):
     def test_digits_as_the_program_answers(self):
         shutil.copy(DIGITS, self.path("digits.csv.gz"))
         settings = {"epochs": "6", "seed": "3", "recipe": "plain"}
@@ -70,6 +74,14 @@ class LibraryTest(WebTest):
             for a, b in zip(one, two, strict=True):
                 self.assertAlmostEqual(a, b, delta=BOUND)
 
+
+class RelaxedAnswersTest(AnswersTest):
+    binary = ("relaxed",)
+
+
+@unittest.skipUnless(IS_BUILT, NO_BUILD)
+@unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
+class LibraryTest(WebTest):
     def test_slices_change_nothing(self):
         self.write("x.csv", blob_rows(400))
         settings = {"epochs": "60", "seed": "2", "recipe": "plain", "hidden": "32", "method": "backpropagation"}

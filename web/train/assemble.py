@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Usage: assemble.py BUILD OUT: makes OUT/lamina.html, the page that trains, and says its size.
 
-It holds the files of web/train and web/page, lamina.js and lamina.wasm of the folder BUILD, and the example data."""
+It holds the files of web/train and web/page, the example data, and of the folder BUILD lamina.js, lamina.wasm and
+relaxed/lamina.wasm."""
 
 import base64
 import gzip
@@ -34,10 +35,14 @@ def script(identifier, content):
 
 
 def main(build, out):
-    wasm = read(build, "lamina.wasm")
-    packed = gzip.compress(wasm, 9, mtime=0)
-    parts = [script("loader", read(build, "lamina.js").decode()), script("library", texts(["train/library.js"])),
-             script("worker", texts(["train/worker.js"])), script("wasm", base64.b64encode(packed).decode())]
+    binaries = {"wasm": read(build, "lamina.wasm"), "wasm-relaxed": read(build, "relaxed", "lamina.wasm")}
+    loader = read(build, "lamina.js")
+    if read(build, "relaxed", "lamina.js") != loader:
+        raise SystemExit("error: the two binaries want different loaders")
+    packed = {name: gzip.compress(wasm, 9, mtime=0) for name, wasm in binaries.items()}
+    parts = [script("loader", loader.decode()), script("library", texts(["train/library.js"])),
+             script("worker", texts(["train/worker.js"]))]
+    parts += [script(name, base64.b64encode(content).decode()) for name, content in packed.items()]
     parts += [script(f"example-{name}", base64.b64encode(read(ROOT, "data", name)).decode()) for name in EXAMPLES]
     page = texts(["train/train.html"])
     for marker, content in {"style": texts(STYLES), "engine": texts(ENGINE), "script": texts(SCRIPTS), "parts": "\n".join(parts)}.items():
@@ -46,7 +51,8 @@ def main(build, out):
     with open(os.path.join(out, "lamina.html"), "w", encoding="utf-8") as file:
         file.write(page)
     size = len(page.encode())
-    print(f"wrote {out}/lamina.html: {size:,} bytes; the library in it {len(wasm):,}, packed {len(packed):,}")
+    print(f"wrote {out}/lamina.html: {size:,} bytes; the library in it, twice, " +
+          " and ".join(f"{len(binaries[name]):,}, packed {len(packed[name]):,}" for name in binaries))
     if size > MOST_BYTES:
         raise SystemExit(f"error: the page has more than {MOST_BYTES:,} bytes")
 

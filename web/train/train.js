@@ -1,5 +1,5 @@
 // The page: steps, and what they ask of the library.
-const usedParts = { loader: "loader", library: "library", worker: "worker", packed: "wasm" };
+const usedParts = { loader: "loader", library: "library", worker: "worker", packed: "wasm", relaxed: "wasm-relaxed" };
 const partText = (id) => document.getElementById(id).textContent;
 const exampleBytes = (name) => Uint8Array.from(atob(partText(`example-${name}`).trim()), (letter) => letter.charCodeAt(0));
 

@@ -18,6 +18,34 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
+#ifdef __wasm_relaxed_simd__  // multiply-add by one instruction: these are taken before Highway's own functions
+namespace hwy::HWY_NAMESPACE {
+template <size_t kN>
+HWY_API Vec128<float, kN> MulAdd(Vec128<float, kN> a, Vec128<float, kN> b, Vec128<float, kN> c) {
+  return Vec128<float, kN>{wasm_f32x4_relaxed_madd(a.raw, b.raw, c.raw)};
+}
+template <size_t kN>
+HWY_API Vec128<double, kN> MulAdd(Vec128<double, kN> a, Vec128<double, kN> b, Vec128<double, kN> c) {
+  return Vec128<double, kN>{wasm_f64x2_relaxed_madd(a.raw, b.raw, c.raw)};
+}
+template <size_t kN>
+HWY_API Vec128<float, kN> NegMulAdd(Vec128<float, kN> a, Vec128<float, kN> b, Vec128<float, kN> c) {
+  return Vec128<float, kN>{wasm_f32x4_relaxed_nmadd(a.raw, b.raw, c.raw)};
+}
+template <size_t kN>
+HWY_API Vec128<double, kN> NegMulAdd(Vec128<double, kN> a, Vec128<double, kN> b, Vec128<double, kN> c) {
+  return Vec128<double, kN>{wasm_f64x2_relaxed_nmadd(a.raw, b.raw, c.raw)};
+}
+template <size_t kN>
+HWY_API Vec128<float, kN> MulSub(Vec128<float, kN> a, Vec128<float, kN> b, Vec128<float, kN> c) {
+  return MulAdd(a, b, Neg(c));
+}
+template <size_t kN>
+HWY_API Vec128<double, kN> MulSub(Vec128<double, kN> a, Vec128<double, kN> b, Vec128<double, kN> c) {
+  return MulAdd(a, b, Neg(c));
+}
+}  // namespace hwy::HWY_NAMESPACE
+#endif
 namespace lamina::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
