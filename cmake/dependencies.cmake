@@ -22,7 +22,7 @@ else()
     add_library(lamina_compiled_in STATIC ${PROJECT_SOURCE_DIR}/cmake/static_fmt.cc ${PROJECT_SOURCE_DIR}/lamina/backend/cpu/predict_targets.cc)
     target_include_directories(lamina_compiled_in PRIVATE ${PROJECT_SOURCE_DIR})
     foreach(part fmt::fmt lamina::hwy)
-      add_library(${part} INTERFACE IMPORTED)
+      add_library(${part} INTERFACE IMPORTED GLOBAL)
       set_target_properties(${part} PROPERTIES INTERFACE_LINK_LIBRARIES lamina_compiled_in)
     endforeach()
     # As fmt's own target says it: the same objects as those of other builds.
