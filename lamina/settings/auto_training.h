@@ -28,8 +28,8 @@ AutoTraining AutoTrainingFor(const TrainRows& rows);
 AutoTraining QuickTrainingFor(const TrainRows& rows);
 
 /// The same for recipe tabular. Few rows get the epochs it was made with; more rows get fewer, so that its three layers
-/// are trained in seconds. `waves`: of numbers (--number-embedding), which learn the rows by heart sooner; a quarter of
-/// the epochs (docs/decisions/0114).
+/// are trained in seconds. Waves of numbers learn the rows by heart sooner: a quarter of the epochs
+/// (docs/decisions/0114).
 AutoTraining RecipeTrainingFor(const TrainRows& rows, bool waves);
 
 }  // namespace lamina

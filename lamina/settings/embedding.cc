@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "lamina/base/names.h"
 #include "lamina/base/random.h"
+#include "lamina/settings/number_embedding.h"
 
 namespace lamina {
 namespace {
@@ -14,8 +14,6 @@ namespace {
 constexpr double kPi = std::numbers::pi;
 constexpr uint64_t kWaveStream = 900;  // streams below belong to the layers, those above to the order of rows
 constexpr uint64_t kMixtureStream = 901;
-constexpr Named<NumberEmbedding> kNumberEmbeddings[] = {{"none", NumberEmbedding::kNone},
-                                                        {"pbld", NumberEmbedding::kPbld}};
 
 // The weight with which the largest of an input's values is a quarter of a wave.
 template <class T>
@@ -29,19 +27,12 @@ double QuarterWave(const Matrix& features, int64_t input) {
 
 }  // namespace
 
-std::vector<std::string> NumberEmbeddingNames() { return NamesIn(kNumberEmbeddings); }
-
-bool LearnsWaves(const TrainSettings& settings) {
-  return settings.number_embedding == NameOf(NumberEmbedding::kPbld, kNumberEmbeddings);
-}
-
 InputEmbedding::InputEmbedding(const ResolvedSettings& settings, const InputEncoder& inputs)
     : waves_(settings->waves),
       wave_scale_(settings->wave_scale),
       size_(settings->embedding_size),
       category_size_(*settings->category_embedding) {
-  const bool of_numbers = ParseName(settings->number_embedding, kNumberEmbeddings, "unknown embedding of numbers") !=
-                          NumberEmbedding::kNone;
+  const bool of_numbers = NumberEmbeddingOf(*settings) != NumberEmbedding::kNone;
   bool any = false;
   for (const FittedColumn& column : inputs.columns()) {
     // Bins, waves of dates and marks of missing values are functions of a column already.

@@ -14,15 +14,6 @@
 
 namespace lamina {
 
-/// What a number becomes. kPbld: itself beside fewer numbers, to which its sine waves are mixed linearly. Frequencies,
-/// phases and mixtures are trained (Holzmüller et al. 2024, RealMLP).
-enum class NumberEmbedding { kNone, kPbld };
-
-std::vector<std::string> NumberEmbeddingNames();
-
-/// Whether these settings, whose recipe is resolved, have waves of numbers.
-bool LearnsWaves(const TrainSettings& settings);
-
 /// The embedding that settings ask for, for an encoder's inputs. The first layer is of sines. They are waves of a
 /// number; a category gets as many sines of its weights as it becomes numbers. A layer has one activation, so inputs
 /// that are passed on go through a sine, too. It is a quarter of a wave from 0 to the largest value, which is 0 and 1

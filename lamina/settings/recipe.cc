@@ -13,8 +13,8 @@
 #include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/effort.h"
-#include "lamina/settings/embedding.h"
 #include "lamina/settings/mixed_recipe.h"
+#include "lamina/settings/number_embedding.h"
 #include "lamina/settings/settings_text.h"
 #include "lamina/train/schedule.h"
 

@@ -10,6 +10,7 @@
 #include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/mixed_recipe.h"
+#include "lamina/settings/number_embedding.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/setting_names.h"
 #include "lamina/train/lbfgs.h"
