@@ -16,6 +16,7 @@
 #include "lamina/run/result_json.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "web_state.h"
 
 namespace lamina::web {
@@ -68,6 +69,12 @@ json Judgement(TrainSession& session, const RawData& raw, TrainResult& result) {
           {"importance", importance ? ToJson(*importance) : json(nullptr)}};
 }
 
+// Whether a run may be interrupted after a slice and go on. Others would begin anew, and so never end: a kernel machine
+// beside the network, too.
+bool RunsInSlices(const TrainSession& session) {
+  return LearnsByGradient(session.settings()) && !HasKernelsBeside(session.settings());
+}
+
 }  // namespace
 
 json StartRun(const json& request, WebState& state) {
@@ -82,7 +89,7 @@ json StartRun(const json& request, WebState& state) {
   state.session = std::move(session);
   const TrainSession& made = *state.session;
   return {{"notes", NotesOn(made)},           {"network", made.model().network.ShapeText()},
-          {"method", made.settings().method}, {"in_slices", LearnsByGradient(made.settings())},
+          {"method", made.settings().method}, {"in_slices", RunsInSlices(made)},
           {"remark", made.recipe_remark()},   {"epochs", made.options().epochs}};
 }
 
@@ -92,7 +99,7 @@ json RunSlice(const json& request, WebState& state) {
   json epochs = json::array();
   TrainCallbacks callbacks;
   callbacks.epoch_done = [&](const EpochRecord& record) { epochs.push_back(EpochJson(record)); };
-  if (LearnsByGradient(session.settings())) {  // others would begin anew
+  if (RunsInSlices(session)) {
     callbacks.stop_requested = [&] { return platform::SteadyTime_ns() >= end_ns; };
   }
   state.result = session.Run(std::move(callbacks));

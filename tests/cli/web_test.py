@@ -82,6 +82,13 @@ class RelaxedAnswersTest(AnswersTest):
 @unittest.skipUnless(IS_BUILT, NO_BUILD)
 @unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
 class LibraryTest(WebTest):
+    def test_a_network_and_a_kernel_machine_end(self):  # whose slices would begin anew
+        self.write("x.csv", blob_rows(1500))
+        start, run, end = self.train_in_page("x.csv", {"recipe": "mixed"}, "m.safetensors", milliseconds=1)
+        self.assertFalse(start["in_slices"])
+        self.assertTrue(run["ended"])
+        self.assertGreater(end["judgement"]["evaluation"]["accuracy"], 0.5)
+
     def test_slices_change_nothing(self):
         self.write("x.csv", blob_rows(400))
         settings = {"epochs": "60", "seed": "2", "recipe": "plain", "hidden": "32", "method": "backpropagation"}

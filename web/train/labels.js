@@ -48,7 +48,7 @@ Object.assign(labels.en, {
   noData: "Open data first.",
   preparing: "Preparing the rows…",
   training: "Epoch {epoch} of {epochs}; loss {loss}",
-  computing: "Computing; method {method} has no epochs…",
+  computing: "Computing in one go; method {method}…",
   judging: "Measuring…",
   curvesOf: "Loss by epoch",
   trainCurve: "training",

@@ -131,7 +131,7 @@ function makeApp() {
   const drawRun = () => steps.training.draw(curvesOfRun(app.run.epochs), app.run.epochs.at(-1)?.best_epoch ?? 0);
   const endedText = (run, said) => {
     const { epochs, seconds } = { epochs: run.epochs.length, seconds: run.seconds.toFixed(2) };
-    if (!run.inSlices) return say("endedMethod", { method: run.method, seconds });
+    if (!run.inSlices && run.epochs.length === 0) return say("endedMethod", { method: run.method, seconds });
     const text = run.ended ? say("endedIn", { epochs, seconds }) : say("endedStopped", { epochs, seconds });
     const how = { early_stopping: "endedEarly", converged: "endedConverged" }[said.stop_reason];
     return text + (how ? say(how) : "") + (said.best_epoch > 0 ? say("bestSuffix", { epoch: said.best_epoch }) : "");
