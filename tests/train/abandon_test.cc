@@ -82,7 +82,7 @@ TEST_P(LongSteps, AreCalledOffInTheMiddleAndDoneAgainToTheSameBits) {
       }
       return asked >= 2;
     };
-    callbacks.checkpoint = [&](const TrainState& at) { state = at; };
+    callbacks.checkpoint = [&](TrainState&& at) { state = std::move(at); };
     const Trained stopped = Train(*backend_, options_, start_, data_, nullptr, callbacks);
     const auto clocks = static_cast<double>(std::clock() - told);
     ASSERT_EQ(stopped.history.stop_reason, "interrupted");
@@ -129,7 +129,7 @@ TEST(Abandon, WithinValidationTheEpochsStepsAreKept) {
   TrainCallbacks callbacks;
   int asked = 0;
   callbacks.abandon_requested = [&] { return ++asked > 0; };
-  callbacks.checkpoint = [&](const TrainState& at) { state = at; };
+  callbacks.checkpoint = [&](TrainState&& at) { state = std::move(at); };
   const Trained stopped = Train(*backend, options, start, data, &validation, callbacks);
   ASSERT_EQ(stopped.history.stop_reason, "interrupted");
   EXPECT_EQ(state.step, 3);

@@ -74,7 +74,7 @@ inline TrainState StateAfter(int steps, const Backend& backend, const TrainOptio
   int asked = 0;
   TrainCallbacks callbacks;
   callbacks.stop_requested = [&] { return ++asked == steps; };
-  callbacks.checkpoint = [&](const TrainState& at) { state = at; };
+  callbacks.checkpoint = [&](TrainState&& at) { state = std::move(at); };
   Train(backend, options, start, train, validation, callbacks);
   return state;
 }
