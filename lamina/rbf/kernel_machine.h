@@ -17,6 +17,7 @@ class Backend;  // backend/backend.h
 struct KernelKind {
   int p = 1;  // 1 or 2
   double power = 1;
+  bool operator==(const KernelKind&) const = default;
 };
 
 /// (1, 1), (2, 1), (2, 1.4) and (1, 0.7).
@@ -31,7 +32,8 @@ struct KernelChoices {
   std::vector<double> ridges{1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0};
   int rounds = 3;  // in which s is learned; 0: it stays
   /// Whether every scale and ridge of a round is tried. Else only those downhill: in the first round of the ridge for
-  /// every scale, in others from the best of the round before.
+  /// every scale of the first kind, for others from the best before. Later rounds learn s in that place, and at the end
+  /// the best of all goes downhill again (docs/decisions/0117).
   bool all = false;
   /// Whether s is a matrix: that of the products of slopes along two columns each. For p = 2 alone.
   bool full = false;
@@ -47,7 +49,7 @@ struct KernelMachineOptions {
   /// Where the way downhill of the first round begins: a scale and a ridge of the choices; else that is found.
   double start_scale = 0;
   double start_ridge = 0;
-  /// With one addition to the diagonal, and one more a round where f32 compares; 0: as many as the search needs.
+  /// With one addition to the diagonal, and one more where f32 compares; 0: as many as the search needs.
   int64_t most_systems = 0;
   /// SolveKernelMachine(): the last so many rows are left out together as well, which costs next to nothing, and on a
   /// GPU a second system.

@@ -1,4 +1,5 @@
-// In rounds, every kernel tries scales and ridges, one factorization each, then takes column weights from the best.
+// A first round tries scales and ridges, one factorization each. At the best place every kernel then learns column
+// weights round by round, and the best of all moves in every direction once more.
 #include "lamina/rbf/kernel_search.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ class KernelSearch {
         y_(y),
         options_(options),
         choices_(options.choices),
+        compares_(choices_.scales.size() * choices_.ridges.size() > 1),
         rows_left_out_(x.rows, options.sample_weights, options.groups, options.times),
         systems_(MakeKernelSystems(x, y, options, rows_left_out_.needs_inverse())),
         errors_(x.rows, y.cols, DType::kF64) {
@@ -55,7 +57,7 @@ class KernelSearch {
       }
       for (round_ = 0; round_ <= choices_.rounds; ++round_) {
         for (OfKind& kind : kinds_) {
-          if (!kind.ended && (best_.alpha.empty() || !OutOfTime())) {
+          if (!kind.ended && (!std::isfinite(best_.error) || !OutOfTime())) {
             Round(kind);
           }
         }
@@ -63,6 +65,7 @@ class KernelSearch {
           kind.ended |= !choices_.all && round_ >= kFirstGivenUp && kind.error > kFarFromBest * best_.error;
         }
       }
+      MoveBest();
     }
     for (const OfKind& kind : kinds_) {
       best_.errors_of_kinds.push_back(kind.error);
@@ -93,13 +96,9 @@ class KernelSearch {
   bool OutOfTime() const { return options_.seconds > 0 && watch_.Elapsed_seconds() > options_.seconds; }
 
   void Round(OfKind& of) {
-    systems_->SetRows(of.weights, of.kind.p);
-    unit_ = choices_.absolute ? 1 : systems_->MedianDistance(different_);
-    kind_ = of.kind;
-    weights_ = &of.weights;
-    of_round_.clear();
-    of.start = choices_.all ? BestOfAll() : round_ == 0 ? FirstPlace() : WayDown(of.start, kSteps);
-    const double found = Decided(of.start);
+    Begin(of.kind, of.weights);
+    of.start = choices_.all ? BestOfAll() : round_ == 0 ? FirstPlace() : of.start;
+    const double found = ErrorAt(of.start);
     const bool worse = round_ > 0 && found > kWorseRound * of.error;
     of.error = std::isnan(of.error) ? found : std::min(of.error, found);
     of.ended = round_ == choices_.rounds || worse || !std::isfinite(found);
@@ -112,6 +111,14 @@ class KernelSearch {
     if (!of.ended) {
       of.weights = std::move(learned);
     }
+  }
+
+  void Begin(KernelKind kind, const std::vector<double>& weights) {
+    kind_ = kind;
+    weights_ = weights;
+    of_round_.clear();
+    systems_->SetRows(weights_, kind.p);
+    unit_ = choices_.absolute ? 1 : systems_->MedianDistance(different_);
   }
 
   KernelShape ShapeAt(Place place) const {
@@ -141,10 +148,16 @@ class KernelSearch {
     };
     const Place start{place_of(choices_.scales, options_.start_scale), place_of(choices_.ridges, options_.start_ridge)};
     const bool given = start.scale < std::ssize(choices_.scales) && start.ridge < std::ssize(choices_.ridges);
-    return given ? WayDown(start, kSteps) : BestOfScales();
+    if (given) {
+      return WayDown(start, kSteps);
+    }
+    const auto before = std::ranges::min_element(
+        kinds_, {}, [](const OfKind& kind) { return std::isnan(kind.error) ? INFINITY : kind.error; });
+    return std::isfinite(before->error) ? WayDown(before->start, kSteps) : BestOfScales();
   }
 
-  // A first round tries every scale; its ridge goes downhill from that of the scale before.
+  // The first kind tries every scale; its ridge goes downhill from that of the scale before. Others begin at the place
+  // that was best for a kind before them.
   Place BestOfScales() {
     Place best{0, std::ssize(choices_.ridges) / 2};
     Place at = best;
@@ -180,27 +193,39 @@ class KernelSearch {
       return of_round_[place] = INFINITY;
     }
     StopPoint();
-    const bool compared = choices_.scales.size() * choices_.ridges.size() > 1;
-    const double error = Solved(place, /*look=*/compared);
+    const double error = Solved(place, /*look=*/compares_);
     const auto less_than_all = [&] {
       return std::all_of(of_round_.begin(), of_round_.end(), [&](const auto& other) { return error < other.second; });
     };
     if (std::isfinite(error) && less_than_all()) {
-      decided_ = systems_->exact();
+      round_alpha_.assign(systems_->alpha(), systems_->alpha() + y_.cols * stride_);
       Take(place, error);
     }
     return of_round_[place] = error;
   }
 
-  // Its error in f64, where it is the best of a round.
-  double Decided(Place place) {
-    double& error = of_round_.at(place);
-    if (std::isfinite(error) && !decided_) {
-      StopPoint();
-      error = Solved(place, /*look=*/false);
-      Take(place, error);
+  // From the best of all downhill in every direction; where that is, in f64.
+  void MoveBest() {
+    if (!std::isfinite(best_.error)) {
+      return;
     }
-    return error;
+    const bool moves = compares_ && !choices_.all && !OutOfTime();
+    if (!moves && !best_.alpha.empty()) {
+      return;
+    }
+    round_ = best_.round;
+    if (kind_ != best_.kind || weights_ != best_.feature_weights) {
+      Begin(best_.kind, best_.feature_weights);
+      of_round_[best_place_] = best_.error;
+    }
+    if (moves) {
+      WayDown(best_place_, kSteps);
+    }
+    if (best_.alpha.empty()) {
+      best_.error = INFINITY;
+      StopPoint();
+      Take(best_place_, Solved(best_place_, /*look=*/false));
+    }
   }
 
   // The error of rows left out.
@@ -216,18 +241,12 @@ class KernelSearch {
 
   double RidgeAt(Place place) const { return choices_.ridges[static_cast<size_t>(place.ridge)]; }
 
-  // Keeps the system solved last, if that was in f64.
+  // Keeps what is less than all before, with the answers of the system solved last if that was in f64.
   void Take(Place place, double error) {
-    if (!systems_->exact()) {
+    if (!(error < best_.error)) {
       return;
     }
-    round_alpha_.assign(systems_->alpha(), systems_->alpha() + y_.cols * stride_);
-    if (error < best_.error) {
-      Keep(place, error);
-    }
-  }
-
-  void Keep(Place place, double error) {
+    best_place_ = place;
     best_.kind = kind_;
     best_.scale = ShapeAt(place).scale;
     best_.relative = choices_.scales[static_cast<size_t>(place.scale)];
@@ -235,11 +254,13 @@ class KernelSearch {
     best_.jitter = jitter_;
     best_.round = round_;
     best_.error = error;
-    best_.feature_weights = *weights_;
-    if (best_.alpha.empty()) {
-      best_.alpha = Matrix(x_.rows, y_.cols, DType::kF64);
-      best_.left_out = Matrix(x_.rows, y_.cols, DType::kF64);
+    best_.feature_weights = weights_;
+    if (!systems_->exact()) {
+      best_.alpha = Matrix();
+      return;
     }
+    best_.alpha = Matrix(x_.rows, y_.cols, DType::kF64);
+    best_.left_out = Matrix(x_.rows, y_.cols, DType::kF64);
     for (int64_t i = 0; i < x_.rows; ++i) {
       for (int64_t c = 0; c < y_.cols; ++c) {
         best_.alpha.Row<double>(i)[c] = systems_->alpha()[c * stride_ + i];
@@ -252,6 +273,7 @@ class KernelSearch {
   ConstMatrixView y_;
   const KernelMachineOptions& options_;
   const KernelChoices& choices_;
+  bool compares_;  // places
   LeftOutRows rows_left_out_;
   std::unique_ptr<KernelSystems> systems_;
   int64_t stride_ = KernelSolver::StrideOf(x_.rows);
@@ -259,17 +281,17 @@ class KernelSearch {
   std::vector<int64_t> different_;  // rows, of equal ones the first
   KernelKind kind_;
   int round_ = 0;
-  const std::vector<double>* weights_ = nullptr;
+  std::vector<double> weights_;
   double unit_ = 1;  // of scales
   double jitter_ = 0;
   std::map<Place, double> of_round_;
   std::vector<double> round_alpha_;  // of its best
-  bool decided_ = false;             // that was solved in f64
   std::vector<OfKind> kinds_;
   int64_t tried_ = 0;
   int64_t tried_before_ = 0;  // with smaller diagonals
   Stopwatch watch_;
   KernelMachine best_;
+  Place best_place_;
 };
 
 }  // namespace

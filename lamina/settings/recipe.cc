@@ -65,6 +65,7 @@ struct RecipeRow {
 constexpr RecipeRow kRows[] = {
     {"scale", "", "robust", "robust"},
     {"hidden", "128", "256,256,256", "256,256,256"},
+    {"hidden", "128", "128,128,128", "128,128,128", &HasKernelsBeside},  // docs/decisions/0117
     {"activation", "relu", "selu", "mish"},
     {"parametrization", "standard", "ntk", "ntk", &IsAdam},
     {"bias-rate", "1", "0.1", "0.1"},
