@@ -91,10 +91,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       break;
     }
   }
-  if (callbacks.ended && state_.history.stop_reason != "interrupted") {
-    callbacks.ended(run.Snapshot());
-  }
-  run.StoreKept();
+  run.End();
   return state_.history;
 }
 
