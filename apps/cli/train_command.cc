@@ -85,7 +85,9 @@ void PrintStart(const TrainSession& session) {
     Print("{} ranks on {} host{} by {}, {} shards of a batch\n", ranks["ranks"].get<int>(), ranks["hosts"].size(),
           ranks["hosts"].size() == 1 ? "" : "s", ranks["by"].get<std::string>(), session.options().shards);
   }
-  if (session.first_epoch() > 1) {
+  if (session.first_epoch() > session.options().epochs) {
+    Print("resumed after the last epoch\n");
+  } else if (session.first_epoch() > 1) {
     Print("resumed in epoch {}\n", session.first_epoch());
   }
   std::fflush(stdout);  // a reader of the pipe sees it before the first epoch ends

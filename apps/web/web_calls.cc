@@ -21,9 +21,12 @@ struct Call {
   json (*answer)(const json& request, WebState& state);
 };
 
-constexpr std::array kCalls{Call{"about", TellAbout}, Call{"open", OpenData},    Call{"plan", PlanOfRun},
-                            Call{"start", StartRun},  Call{"slice", RunSlice},   Call{"end", EndRun},
-                            Call{"model", OpenModel}, Call{"write", WriteModel}, Call{"predict", PredictFile}};
+constexpr std::array kCalls{Call{"about", TellAbout},    Call{"open", OpenData},
+                            Call{"plan", PlanOfRun},     Call{"start", StartRun},
+                            Call{"slice", RunSlice},     Call{"keep", KeepRun},
+                            Call{"end", EndRun},         Call{"importance", TellImportance},
+                            Call{"model", OpenModel},    Call{"write", WriteModel},
+                            Call{"predict", PredictFile}};
 
 json ErrorJson(const Error& error) {
   return {{"error", error.what()}, {"code", ErrorCodeName(error.code())}, {"setting", error.context().setting}};

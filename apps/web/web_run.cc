@@ -1,5 +1,6 @@
 // A run in slices: between two of them the worker hears what the page wants. A run that is interrupted goes on with the
-// same bits (TrainSession::Run).
+// same bits (TrainSession::Run). Within what is trained in one go the page can only end the worker; another one then
+// begins from the checkpoint.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -14,9 +15,9 @@
 #include "lamina/run/kernel_text.h"
 #include "lamina/run/remarks.h"
 #include "lamina/run/result_json.h"
+#include "lamina/run/resume.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
-#include "lamina/settings/mixed_recipe.h"
 #include "web_state.h"
 
 namespace lamina::web {
@@ -43,53 +44,62 @@ TrainSession& SessionOf(WebState& state) {
 }
 
 // The rows that tell how good the model is: as in the window, the test rows, or else those that are there.
-json Judgement(TrainSession& session, const RawData& raw, TrainResult& result) {
-  struct Rows {
-    const Dataset& data;
-    const Table& table;
-    const char* name;
-  };
+struct JudgedRows {
+  const Dataset& data;
+  const Table& table;
+  const char* name;
+};
+
+std::optional<JudgedRows> RowsToJudge(const TrainSession& session, const RawData& raw) {
   const Table& table = raw.main.train;
-  const Rows sets[] = {{session.test(), raw.main.test ? *raw.main.test : table, "test"},
-                       {session.validation(), raw.validation ? *raw.validation : table, "validation"},
-                       {session.train(), table, "training"}};
+  const JudgedRows sets[] = {{session.test(), raw.main.test ? *raw.main.test : table, "test"},
+                             {session.validation(), raw.validation ? *raw.validation : table, "validation"},
+                             {session.train(), table, "training"}};
   const auto* const rows =
-      std::find_if(std::begin(sets), std::end(sets), [](const Rows& each) { return each.data.size() > 0; });
-  if (rows == std::end(sets)) {
+      std::find_if(std::begin(sets), std::end(sets), [](const JudgedRows& each) { return each.data.size() > 0; });
+  return rows == std::end(sets) ? std::nullopt : std::optional(*rows);
+}
+
+json Judgement(const TrainSession& session, const RawData& raw, TrainResult& result) {
+  const std::optional<JudgedRows> rows = RowsToJudge(session, raw);
+  if (!rows) {
     return json::object();
   }
   if (!result.test) {
     result.test = Evaluate(session.model(), session.backend(), rows->data);
   }
-  const std::optional<Importance> importance =
-      QuickImportance(session.model(), session.backend(), rows->table, rows->data.rows);
-  return {{"rows", rows->name},
-          {"evaluation", ToJson(*result.test)},
-          {"points", result.test->points},
-          {"importance", importance ? ToJson(*importance) : json(nullptr)}};
+  return {{"rows", rows->name}, {"evaluation", ToJson(*result.test)}, {"points", result.test->points}};
 }
 
-// Whether a run may be interrupted after a slice and go on. Others would begin anew, and so never end: a kernel machine
-// beside the network, too.
-bool RunsInSlices(const TrainSession& session) {
-  return LearnsByGradient(session.settings()) && !HasKernelsBeside(session.settings());
+// Whether what comes next cannot be interrupted after a slice: it would begin anew, and so never end.
+bool NextInOneGo(const TrainSession& session) {
+  return !LearnsByGradient(session.settings()) || session.only_kernels_left();
+}
+
+std::unique_ptr<TrainSession> SessionFrom(const json& request, const WebState& state) {
+  if (request.contains("checkpoint")) {
+    const auto path = request["checkpoint"].get<std::string>();
+    return std::make_unique<TrainSession>(ResumeSettings(path).settings, path, std::vector<Activation>(), nullptr,
+                                          &state.raw);
+  }
+  const TrainSettings settings = SettingsFrom(request, state);
+  if (RunsOnFolds(settings)) {
+    throw Error(ErrorCode::kUnsupported, "the page trains one model at a time, without folds and effort best",
+                {.remedy = "The program has them."});
+  }
+  return std::make_unique<TrainSession>(settings, state.raw);
 }
 
 }  // namespace
 
 json StartRun(const json& request, WebState& state) {
   state.session.reset();  // its memory first
-  TrainSettings settings = SettingsFrom(request, state);
-  if (RunsOnFolds(settings)) {
-    throw Error(ErrorCode::kUnsupported, "the page trains one model at a time, without folds and effort best",
-                {.remedy = "The program has them."});
-  }
-  auto session = std::make_unique<TrainSession>(settings, state.raw);
+  std::unique_ptr<TrainSession> session = SessionFrom(request, state);
   state.result = {};
   state.session = std::move(session);
   const TrainSession& made = *state.session;
   return {{"notes", NotesOn(made)},           {"network", made.model().network.ShapeText()},
-          {"method", made.settings().method}, {"in_slices", RunsInSlices(made)},
+          {"method", made.settings().method}, {"in_one_go", NextInOneGo(made)},
           {"remark", made.recipe_remark()},   {"epochs", made.options().epochs}};
 }
 
@@ -99,12 +109,13 @@ json RunSlice(const json& request, WebState& state) {
   json epochs = json::array();
   TrainCallbacks callbacks;
   callbacks.epoch_done = [&](const EpochRecord& record) { epochs.push_back(EpochJson(record)); };
-  if (RunsInSlices(session)) {
-    callbacks.stop_requested = [&] { return platform::SteadyTime_ns() >= end_ns; };
+  if (!NextInOneGo(session)) {  // a slice of its own, which the page hears of before
+    callbacks.stop_requested = [&] { return session.only_kernels_left() || platform::SteadyTime_ns() >= end_ns; };
   }
   state.result = session.Run(std::move(callbacks));
   return {{"epochs", std::move(epochs)},
           {"ended", state.result.history.stop_reason != "interrupted"},
+          {"in_one_go", NextInOneGo(session)},
           {"train_seconds", state.result.train_seconds}};
 }
 
@@ -121,6 +132,20 @@ json EndRun(const json& /*request*/, WebState& state) {
           {"report", ResultJson(session, state.result, /*history=*/false)},
           {"stop_reason", state.result.history.stop_reason},
           {"best_epoch", state.result.history.best_epoch}};
+}
+
+// It takes longer than the results, which the page shows before.
+json TellImportance(const json& /*request*/, WebState& state) {
+  const TrainSession& session = SessionOf(state);
+  const std::optional<JudgedRows> rows = RowsToJudge(session, state.raw);
+  const std::optional<Importance> importance =
+      rows ? QuickImportance(session.model(), session.backend(), rows->table, rows->data.rows) : std::nullopt;
+  return {{"importance", importance ? ToJson(*importance) : json(nullptr)}};
+}
+
+json KeepRun(const json& request, WebState& state) {
+  SessionOf(state).WriteCheckpoint(request.at("path").get<std::string>());
+  return json::object();
 }
 
 }  // namespace lamina::web

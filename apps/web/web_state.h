@@ -36,6 +36,8 @@ nlohmann::json PlanOfRun(const nlohmann::json& request, WebState& state);
 nlohmann::json StartRun(const nlohmann::json& request, WebState& state);
 nlohmann::json RunSlice(const nlohmann::json& request, WebState& state);
 nlohmann::json EndRun(const nlohmann::json& request, WebState& state);
+nlohmann::json TellImportance(const nlohmann::json& request, WebState& state);
+nlohmann::json KeepRun(const nlohmann::json& request, WebState& state);
 nlohmann::json OpenModel(const nlohmann::json& request, WebState& state);
 nlohmann::json WriteModel(const nlohmann::json& request, WebState& state);
 nlohmann::json PredictFile(const nlohmann::json& request, WebState& state);

@@ -1,7 +1,7 @@
 // From settings to data sets, network, training and files. Prepare(), which every constructor calls, checks settings
 // first, so that nothing is read for settings that cannot work. It then reads, encodes, builds network and backend, and
-// requires a checkpoint to fit them. Run() trains, judges by validation and test rows, and writes the files. Steps are
-// the Trainer's, methods without gradients are direct_training.cc's, and where a run begins is run_origin.h's.
+// requires a checkpoint to fit them. Run() trains (session_training.cc; methods without gradients: direct_training.cc),
+// judges by validation and test rows, and writes the files. Where a run begins is run_origin.h's.
 #include "lamina/run/session.h"
 
 #include <fmt/format.h>
@@ -135,10 +135,10 @@ TrainSession::TrainSession(const TrainSettings& settings, const RawData& raw, Fo
 }
 
 TrainSession::TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom,
-                           Communicator* ranks)
+                           Communicator* ranks, const RawData* raw)
     : settings_(settings), custom_(std::move(custom)), ranks_(ranks) {
   CheckpointOrigin origin(settings_, checkpoint, custom_);
-  Prepare(origin, nullptr);
+  Prepare(origin, raw);
 }
 
 void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
@@ -303,12 +303,11 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     result.history.stop_reason = "folds";
   } else {
     const std::function<bool()> stop = callbacks.stop_requested;
-    if (!TrainKernelsBeside(settings_, *data_, *backend_, stop, kernels)) {
+    result.history = LearnsByGradient(settings_)
+                         ? RunTrainer(std::move(callbacks), result)
+                         : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
+    if (result.history.stop_reason != "interrupted" && !RunKernels(stop, kernels)) {
       result.history.stop_reason = "interrupted";
-    } else if (LearnsByGradient(settings_)) {
-      result.history = RunTrainer(std::move(callbacks), result);
-    } else {
-      result.history = TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
     }
     if (settings_.quantize_aware > 0 && result.history.stop_reason != "interrupted") {
       result.int8 = TuneForInt8({settings_, options_, *data_, *backend_, stop}, model_);
@@ -339,50 +338,6 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     WriteFiles(result);
   }
   return result;
-}
-
-History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) {
-  if (const std::optional<ClusterKind> kind = CentresFrom(settings_.centres); kind && !resume_state_) {
-    const ClusterOptions options{.kind = *kind,
-                                 .seed = settings_.seed,
-                                 .shards = settings_.shards,
-                                 .ranks = ranks_,
-                                 .stop_requested = callbacks.stop_requested};
-    bool complete = false;
-    const auto place = [&] { complete = PlaceClusters(model_.network, train(), options, *backend_).complete; };
-    const bool stops = ranks_ == nullptr && callbacks.stop_requested;
-    if ((stops ? StopsAt(callbacks.stop_requested, place) : (place(), false)) || !complete) {
-      History history;
-      history.stop_reason = "interrupted";
-      return history;
-    }
-  }
-  Trainer trainer(model_.network, *backend_, options_, ranks_);
-  if (resume_state_) {
-    trainer.Resume(*std::exchange(resume_state_, std::nullopt));
-  }
-  bool stopped = false;
-  const std::string path = CheckpointPath();
-  callbacks.stop_requested = [&stopped, ask = std::move(callbacks.stop_requested)] {
-    return stopped = stopped || (ask && ask());
-  };
-  if (callbacks.abandon_requested) {
-    callbacks.abandon_requested = [&stopped, ask = std::move(callbacks.abandon_requested)] {
-      return stopped = stopped || ask();
-    };
-  }
-  callbacks.checkpoint = [&](TrainState&& state) {
-    if (!path.empty() && IsFirst()) {
-      SaveCheckpoint(path, model_, state, Fingerprint());
-    }
-    if (stopped) {
-      resume_state_ = std::move(state);
-    }
-  };
-  const History& history = trainer.Run(train(), &validation(), callbacks);
-  result.overlaps = trainer.overlaps();
-  result.exchanged_by = trainer.exchanged_by();
-  return history;
 }
 
 void TrainSession::WriteFiles(const TrainResult& result) {

@@ -22,6 +22,7 @@
 namespace lamina {
 
 class Communicator;  // cluster/communicator.h
+struct KernelTraining;
 struct RawData;
 class ResolvedSettings;
 class RunOrigin;
@@ -73,15 +74,19 @@ class TrainSession {
 
   /// As the first, going on from a checkpoint file (settings come from there; ResumeSettings() reads them).
   /// Throws Error(kBadModel) where data or network are not those of the checkpoint.
-  /// The number of ranks may be another one than that of the run that wrote it.
+  /// The number of ranks may be another one than that of the run that wrote it. `raw`: as above, or null.
   TrainSession(const TrainSettings& settings, const std::string& checkpoint, std::vector<Activation> custom = {},
-               Communicator* ranks = nullptr);
+               Communicator* ranks = nullptr, const RawData* raw = nullptr);
 
   /// Trains, writes model and history files as the settings say, evaluates the test rows. Throws Error(kIo)
   /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
   /// checkpoint to CheckpointPath() and the history, but no model. model() then holds the weights kept so far. Another
   /// Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
+  /// With --recipe mixed the kernel machine comes last. model() has it only when it is whole.
   TrainResult Run(TrainCallbacks callbacks);
+
+  /// The file that CheckpointOrigin reads. Only where can_go_on().
+  void WriteCheckpoint(const std::string& path);
 
   /// settings.checkpoint, else the model's name with ".checkpoint", else "" (none).
   std::string CheckpointPath() const;
@@ -111,6 +116,9 @@ class TrainSession {
   const std::string& threads_warning() const { return threads_warning_; }
   int64_t first_epoch() const;                                  // of the next Run(): 1, or where it goes on
   bool can_go_on() const { return resume_state_.has_value(); }  // interrupted, or from a checkpoint
+  /// Whether the network is trained and the kernel machine beside it is not. Stopped within, it begins anew: who stops
+  /// by the clock asks this first.
+  bool only_kernels_left() const { return only_kernels_left_; }
 
  private:
   void Prepare(RunOrigin& origin, const RawData* raw);
@@ -118,6 +126,7 @@ class TrainSession {
   void ChooseOptions(const ResolvedSettings& settings);
   void ChooseBackend();
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
+  bool RunKernels(const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained);
   void RequireQuality() const;
   bool Calibrates() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
@@ -138,6 +147,7 @@ class TrainSession {
   TrainOptions options_;
   std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
+  bool only_kernels_left_ = false;
   std::optional<FoundByFolds> found_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
   std::string recipe_remark_;

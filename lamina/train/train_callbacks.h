@@ -20,6 +20,7 @@ struct TrainCallbacks {
                                             // one and within validation: true ends the run with "interrupted" there;
                                             // what a step has done is thrown away. Not asked of ranks
   std::function<void(TrainState&&)> checkpoint;  // every checkpoint_epochs and when stopped
+  std::function<void(TrainState&&)> ended;       // after the last epoch: Trainer::Resume() with it trains no more
   std::function<void(AlignedBuffer&&)> answers;  // before epoch_done: the network's parameters after that epoch
 };
 

@@ -1,5 +1,5 @@
 // One training run, an epoch after another. An epoch orders the rows and takes steps in chunks; validation follows,
-// then what is kept. StoreKept() changes the owner's network at the end. Sums of a step are left to the executor,
+// then what is kept. End() changes the owner's network. Sums of a step are left to the executor,
 // shards and L-BFGS to their classes, rows to DataFeed. The Trainer decides when to stop.
 #include "lamina/train/train_run.h"
 
@@ -183,6 +183,13 @@ void TrainRun::RequireFinite(const AlignedBuffer& parameters) const {
   if (const std::optional<double> value = FirstNotFinite(parameters, network.dtype())) {
     ThrowDiverged(*value, "a weight");
   }
+}
+
+void TrainRun::End() {
+  if (callbacks.ended && state.history.stop_reason != "interrupted") {
+    callbacks.ended(Snapshot());
+  }
+  StoreKept();
 }
 
 // Only now does the owner's network change.

@@ -38,6 +38,7 @@ struct TrainRun {
   void FinishEpoch(EpochRecord& record);
   [[noreturn]] void ThrowDiverged(double value, const char* which) const;
   void RequireFinite(const AlignedBuffer& parameters) const;
+  void End();
   void StoreKept();
   void ReportProgress();
   // One answer for all ranks.

@@ -11,6 +11,11 @@
 #include "lamina/train/train_run.h"
 
 namespace lamina {
+namespace {
+
+constexpr const char* kConverged = "converged";
+
+}  // namespace
 
 Trainer::Trainer(Network& network, const Backend& backend, const TrainOptions& options, Communicator* ranks)
     : network_(network), backend_(backend), options_(options), ranks_(ranks) {
@@ -52,8 +57,9 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
   if (resumed_) {
     run.Resume();
   }
-  state_.history.stop_reason = "epochs";
-  while (state_.epoch < options_.epochs) {
+  const bool converged = resumed_ && state_.history.stop_reason == kConverged;
+  state_.history.stop_reason = converged ? kConverged : "epochs";
+  while (!converged && state_.epoch < options_.epochs) {
     if (options_.StopsEarly(state_.epoch, state_.epochs_since_best)) {
       state_.history.stop_reason = "early_stopping";
       break;
@@ -72,7 +78,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       callbacks.epoch_done(*record);
     }
     if (run.lbfgs != nullptr && run.lbfgs->converged()) {
-      state_.history.stop_reason = "converged";
+      state_.history.stop_reason = kConverged;
       break;
     }
     const bool stopped = run.Stopped();
@@ -85,7 +91,7 @@ const History& Trainer::Run(const Dataset& train, const Dataset* validation, con
       break;
     }
   }
-  run.StoreKept();
+  run.End();
   return state_.history;
 }
 

@@ -7,7 +7,8 @@ const v8 = require("v8");
 const vm = require("vm");
 
 const [build, source, folder, relaxed = ""] = process.argv.slice(2);
-const { openLibrary, knowsRelaxed } = vm.runInThisContext(`${fs.readFileSync(source, "utf8")};({ openLibrary, knowsRelaxed })`);
+const scripts = [source, path.join(path.dirname(source), "relaxed.js")].map((name) => fs.readFileSync(name, "utf8"));
+const { openLibrary, knowsRelaxed } = vm.runInThisContext(`${scripts.join("\n")};({ openLibrary, knowsRelaxed })`);
 if (relaxed) v8.setFlagsFromString("--experimental-wasm-relaxed-simd");  // node 20 has it, but only then
 if (relaxed && !knowsRelaxed()) process.exit(77);
 const load = require(path.join(build, "lamina.js"));
@@ -18,7 +19,8 @@ openLibrary(load, fs.readFileSync(path.join(build, relaxed, "lamina.wasm")), und
     if (request.put) return library.put(request.put, new Uint8Array(fs.readFileSync(file(request.put)))), {};
     if (request.get) return fs.writeFileSync(file(request.as ?? request.get), library.get(request.get)), {};
     if (request.do !== "run") return library.call(request);
-    const said = { epochs: [], slices: 0 };
+    const said = { epochs: [], slices: 0, in_one_go: 0 };
+    let inOneGo = false;
     do {
       const slice = library.call({ do: "slice", milliseconds: request.milliseconds });
       if (slice.error) return slice;
@@ -26,6 +28,8 @@ openLibrary(load, fs.readFileSync(path.join(build, relaxed, "lamina.wasm")), und
       said.seconds = slice.train_seconds;
       said.ended = slice.ended;
       ++said.slices;
+      said.in_one_go += inOneGo;
+      inOneGo = slice.in_one_go;
     } while (!said.ended);
     return said;
   };

@@ -55,6 +55,40 @@ class FlowsTest(WebPageTest):
         self.assertIn("hidden 64", runs[0][3])
         self.assertGreater(float(self.act(tab, "return headline();").split()[0]), 90)
 
+    def test_a_network_and_a_kernel_machine(self):
+        """The curve grows; Stop within the machine keeps the network, and Go on trains the machine."""
+        self.write("blobs.csv", blob_rows(3000))
+        tab = self.browser()
+        self.open_data(tab, "blobs.csv")
+        said = self.act(tab, """
+            find("details").open = true;
+            await startTraining({ epochs: "16", hidden: "256,256", recipe: "mixed" });
+            const state = () => find("section:not([hidden]) p[role=status]").textContent;
+            const seen = new Set();
+            await wait(() => {
+              seen.add(find("polyline.training")?.getAttribute("points").split(" ").length ?? 0);
+              return state().startsWith("The network is trained.");
+            });
+            await wait(() => find("polyline.training").getAttribute("points").split(" ").length === 16);
+            return [...seen].filter((count) => count > 0 && count < 16).length;
+            """)
+        self.assertGreater(said, 1)
+        self.assertEqual(self.stop(tab), 16)
+        alone = self.act(tab, "press('Results'); await wait(() => isComplete()); return [headline(), cellsOf('Runs').length];")
+        self.assertEqual(alone[1], 1)
+        self.assertGreater(float(alone[0].split()[0]), 90)
+        self.act(tab, "press('Model'); await wait(() => find('section:not([hidden]) .below').textContent.startsWith('Network'));")
+        self.assertEqual(self.parameters_of_kernels(tab), 0)
+        self.act(tab, "press('Training'); await wait(() => !button('Go on').disabled); button('Go on').click(); await trained();")
+        self.assertGreater(float(self.act(tab, "return headline();").split()[0]), 90)
+        self.act(tab, "press('Model');")
+        self.assertGreater(self.parameters_of_kernels(tab), 1000)
+
+    def parameters_of_kernels(self, tab):
+        """Those of the model's second network."""
+        tensors = read_safetensors(self.downloaded(tab, "Save model", "blobs.safetensors"))[1]
+        return sum(len(each) for name, each in tensors.items() if name.startswith("network.2."))
+
     def test_stops_by_itself(self):
         tab = self.browser()
         self.start_long(tab)
@@ -88,6 +122,21 @@ class FlowsTest(WebPageTest):
         said = self.act(tab, "return { pictures: all('.results figure svg').length, text: find('.below.lines').textContent };")
         self.assertEqual(said["pictures"], 1)
         self.assertIn("RMSE", said["text"])
+
+    def test_a_method_without_epochs_is_given_up(self):
+        self.write("blobs.csv", blob_rows(1200))
+        tab = self.browser()
+        self.open_data(tab, "blobs.csv")
+        said = self.act(tab, """
+            await startTraining({ effort: "normal" });
+            const state = () => find("section:not([hidden]) p[role=status]").textContent;
+            await wait(() => state().startsWith("Computing in one go"));
+            button("Stop").click();
+            await wait(() => !isTraining());
+            return [state(), button("Go on").disabled];
+            """)
+        self.assertEqual(said, ["Stopped. This method keeps nothing of a run that has not ended.", True])
+        self.assertGreater(float(self.train(tab, recipe="plain", epochs="5").split()[0]), 90)
 
     def test_settings_are_checked_as_they_are_typed(self):
         tab = self.browser()

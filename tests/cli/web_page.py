@@ -33,7 +33,9 @@ const example = async (text) => {
   return await planned();
 };
 const cellsOf = (label) => all(`[aria-label='${label}'] tbody tr`).map((row) => [...row.children].map((cell) => cell.textContent));
-const trained = () => wait(() => find("h2:focus")?.textContent === "Results" || bannerText() !== "");
+const isIdle = () => all("button").find((each) => each.textContent === "Stop").disabled;
+const isComplete = () => isIdle() && !find(".results").textContent.includes("Shuffling column by column");
+const trained = () => wait(() => (find("h2:focus")?.textContent === "Results" && isComplete()) || bannerText() !== "");
 async function startTraining(settings) {
   press("Training");
   for (const [name, value] of Object.entries(settings)) {

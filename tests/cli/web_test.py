@@ -82,24 +82,39 @@ class RelaxedAnswersTest(AnswersTest):
 @unittest.skipUnless(IS_BUILT, NO_BUILD)
 @unittest.skipUnless(page_door.NODE, page_door.NO_NODE)
 class LibraryTest(WebTest):
-    def test_a_network_and_a_kernel_machine_end(self):  # whose slices would begin anew
-        self.write("x.csv", blob_rows(1500))
-        start, run, end = self.train_in_page("x.csv", {"recipe": "mixed"}, "m.safetensors", milliseconds=1)
-        self.assertFalse(start["in_slices"])
-        self.assertTrue(run["ended"])
-        self.assertGreater(end["judgement"]["evaluation"]["accuracy"], 0.5)
-
     def test_slices_change_nothing(self):
-        self.write("x.csv", blob_rows(400))
-        settings = {"epochs": "60", "seed": "2", "recipe": "plain", "hidden": "32", "method": "backpropagation"}
-        _, whole, _ = self.train_in_page("x.csv", settings, "whole.safetensors")
-        _, cut, _ = self.train_in_page("x.csv", settings, "cut.safetensors", milliseconds=3)
-        self.assertEqual(whole["slices"], 1)
-        self.assertGreater(cut["slices"], 1)
-        self.assertEqual(len(cut["epochs"]), len(whole["epochs"]))
-        self.succeed("predict", "whole.safetensors", "x.csv", "--probabilities", "--out", "whole.csv")
-        self.succeed("predict", "cut.safetensors", "x.csv", "--probabilities", "--out", "cut.csv")
-        self.assertEqual(self.read("cut.csv"), self.read("whole.csv"))
+        for recipe, hidden, rows in (("plain", "32", 400), ("mixed", "auto", 300)):
+            self.write("x.csv", blob_rows(rows))
+            settings = {"epochs": "60", "seed": "2", "recipe": recipe, "hidden": hidden, "method": "backpropagation"}
+            _, whole, _ = self.train_in_page("x.csv", settings, "whole.safetensors")
+            start, cut, end = self.train_in_page("x.csv", settings, "cut.safetensors", milliseconds=3)
+            self.assertFalse(start["in_one_go"])
+            self.assertGreater(cut["slices"], 1 + whole["slices"])
+            self.assertEqual(cut["in_one_go"], recipe == "mixed")  # once for the kernel machine
+            self.assertEqual(whole["slices"], 1 + (recipe == "mixed"))
+            self.assertEqual(len(cut["epochs"]), len(whole["epochs"]))
+            self.assertGreater(end["judgement"]["evaluation"]["accuracy"], 0.5)
+            self.assertEqual(self.read("cut.safetensors", "rb"), self.read("whole.safetensors", "rb"))
+
+    def test_what_a_run_had_before_its_kernel_machine(self):
+        """A library that begins from it ends with the bits of one that was never given up."""
+        self.write("x.csv", blob_rows(300))
+        settings = {"epochs": "6", "recipe": "mixed"}
+        self.train_in_page("x.csv", settings, "whole.safetensors")
+        opened = ({"put": "x.csv"}, {"do": "open", "path": "x.csv"})
+        *_, stopped, kept, _ = self.ask(*opened, {"do": "start", "settings": settings}, {"do": "slice", "milliseconds": 100_000},
+                                        {"do": "keep", "path": "kept"}, {"get": "kept"})
+        self.assertEqual((stopped["ended"], stopped["in_one_go"], len(stopped["epochs"])), (False, True, 6))
+        self.assertNotIn("error", kept)
+        again = self.ask(*opened, {"put": "kept"}, {"do": "start", "checkpoint": "kept"}, {"do": "slice"}, {"do": "end"},
+                         {"do": "importance"}, {"do": "slice"}, {"do": "end"},
+                         {"do": "write", "kind": "model", "path": "again.safetensors"}, {"get": "again.safetensors"})
+        network, judged, importance, ended = again[4:8]
+        self.assertEqual((network["ended"], network["in_one_go"], network["epochs"]), (False, True, []))
+        self.assertGreater(judged["judgement"]["evaluation"]["accuracy"], 0.5)
+        self.assertEqual({each["column"] for each in importance["importance"]["columns"]}, {"a", "b"})
+        self.assertTrue(ended["ended"])
+        self.assertEqual(self.read("again.safetensors", "rb"), self.read("whole.safetensors", "rb"))
 
     def test_refusals_are_those_of_the_program(self):
         bad = {"empty.csv": b"", "names.csv": b"a,b\n", "page.csv": b"<!doctype html><p>1</p>", "cut.csv.gz": b"\x1f\x8b\x08\x00abc",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,14 @@ Model Trained(const TrainSettings& settings) {
   TrainSession session(settings);
   session.Run({});
   return session.model();
+}
+
+void ExpectSameBits(const Model& model, const Model& other) {
+  ASSERT_EQ(model.networks(), 2);
+  for (int64_t n = 0; n < 2; ++n) {
+    EXPECT_EQ(ParameterBytes(model.network_at(n)), ParameterBytes(other.network_at(n))) << n;
+  }
+  EXPECT_EQ(model.shares, other.shares);
 }
 
 TEST(MixedRecipe, AnswersHalfByEachWhereFewRowsValidate) {
@@ -128,12 +137,64 @@ TEST(MixedRecipe, GoesOnFromACheckpoint) {
   }
 }
 
-TEST(MixedRecipe, StoppedInTheKernelMachineItKeepsNothing) {
+// The network is done, and its bits stay: in this session, and in the checkpoint that another one begins from.
+TEST(MixedRecipe, StoppedInTheKernelMachineItKeepsTheNetwork) {
   const TemporaryFolder folder;
-  TrainSession session(MixedRun(folder, /*classes=*/false));
-  EXPECT_EQ(session.Run({.stop_requested = [] { return true; }}).history.stop_reason, "interrupted");
-  EXPECT_FALSE(session.can_go_on());
+  TrainSettings settings = MixedRun(folder, /*classes=*/false);
+  const Model whole = Trained(settings);
+  settings.model = folder.Path("m");
+  TrainSession session(settings);
+  int asked_of_kernels = 0;
+  const auto in_kernels = [&] { return session.only_kernels_left() && ++asked_of_kernels > 3; };
+  const TrainResult result = session.Run({.stop_requested = in_kernels});
+  EXPECT_EQ(result.history.stop_reason, "interrupted");
+  EXPECT_EQ(result.history.epochs.size(), 6U);
+  EXPECT_GT(asked_of_kernels, 3) << "it has begun";
+  EXPECT_TRUE(session.only_kernels_left());
+  ASSERT_TRUE(session.can_go_on());
   EXPECT_EQ(session.model().networks(), 1);
+  EXPECT_EQ(ParameterBytes(session.model().network), ParameterBytes(whole.network));
+  EXPECT_FALSE(std::filesystem::exists(settings.model));
+  const std::string checkpoint = session.CheckpointPath();
+  {
+    TrainSession other(ResumeSettings(checkpoint).settings, checkpoint);
+    EXPECT_EQ(other.first_epoch(), 7);
+    int epochs = 0;
+    other.Run({.epoch_done = [&](const EpochRecord&) { ++epochs; }});
+    EXPECT_EQ(epochs, 0);
+    ExpectSameBits(other.model(), whole);
+  }
+  EXPECT_EQ(session.Run({}).history.epochs.size(), 6U);
+  ExpectSameBits(session.model(), whole);
+  EXPECT_FALSE(session.can_go_on());
+}
+
+// Whoever stops by the clock leaves the machine a run of its own; it is trained in one.
+TEST(MixedRecipe, ManyShortRunsHaveTheBitsOfOne) {
+  const TemporaryFolder folder;
+  for (const bool classes : {false, true}) {
+    for (const int64_t patience : {0, 2}) {
+      TrainSettings settings = MixedRun(folder, classes);
+      settings.epochs = 12;
+      settings.patience = patience;
+      const Model whole = Trained(settings);
+      TrainSession session(settings);
+      int runs = 0;
+      int of_kernels = 0;
+      std::string reason = "interrupted";
+      while (reason == "interrupted" && runs < 200) {
+        ++runs;
+        of_kernels += session.only_kernels_left() ? 1 : 0;
+        reason = session
+                     .Run(session.only_kernels_left() ? TrainCallbacks()
+                                                      : TrainCallbacks{.stop_requested = [] { return true; }})
+                     .history.stop_reason;
+      }
+      EXPECT_GT(runs, 4);
+      EXPECT_EQ(of_kernels, 1);
+      ExpectSameBits(session.model(), whole);
+    }
+  }
 }
 
 TEST(MixedRecipe, FoldsAndTheModelOfAllRowsHaveIt) {

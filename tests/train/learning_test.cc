@@ -116,6 +116,38 @@ TEST(Learning, LbfgsFindsTheLeastSquares) {
   }
 }
 
+// However it ended: gone on from its end, a run has the same weights at once.
+TEST(Learning, WhatHasEndedTrainsNoMore) {
+  const Dataset data = RandomDataset(60, 3, 0, DType::kF64, 4);
+  const Dataset validation = RandomDataset(30, 3, 0, DType::kF64, 9);
+  const std::unique_ptr<Backend> backend = MakeBackend("serial");
+  for (const std::string reason : {"epochs", "early_stopping", "converged"}) {
+    TrainOptions options;
+    options.step.loss = Loss::kMse;
+    options.lbfgs = reason == "converged";
+    options.patience = reason == "early_stopping" ? 2 : 0;
+    options.min_improvement = reason == "early_stopping" ? 1e9 : 0;  // only the first epoch counts as better
+    options.epochs = reason == "epochs" ? 3 : 300;
+    options.rule.learning_rate = 0.1;
+    Network network({{3, 1, Synapse::kDot, "identity", false}}, DType::kF64);
+    network.Initialize(Initialization::kGlorotUniform, 1);
+    Network again = network;
+    TrainState end;
+    Trainer trainer(network, *backend, options);
+    const History whole =
+        trainer.Run(data, &validation, {.ended = [&](TrainState&& state) { end = std::move(state); }});
+    ASSERT_EQ(whole.stop_reason, reason);
+    Trainer other(again, *backend, options);
+    other.Resume(end);
+    int epochs = 0;
+    const History rest = other.Run(data, &validation, {.epoch_done = [&](const EpochRecord&) { ++epochs; }});
+    EXPECT_EQ(epochs, 0) << reason;
+    EXPECT_EQ(rest.stop_reason, reason);
+    EXPECT_EQ(rest.epochs.size(), whole.epochs.size()) << reason;
+    EXPECT_EQ(ParameterBytes(again), ParameterBytes(network)) << reason;
+  }
+}
+
 TEST(Learning, LbfgsNeverGetsWorseAndTellsACircle) {
   const Dataset data = Circle(200);
   TrainOptions options;

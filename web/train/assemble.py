@@ -12,7 +12,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STYLES = ("page/page.css", "train/train.css")
 ENGINE = ("page/engine/text.js", "page/engine/csv.js")
-SCRIPTS = ("page/labels.js", "train/labels.js", "page/dom.js", "page/curves.js", "train/chart.js", "train/client.js", "train/runs.js",
+SCRIPTS = ("page/labels.js", "train/labels.js", "page/dom.js", "page/curves.js", "train/chart.js", "train/relaxed.js", "train/client.js", "train/runs.js",
            "train/setting_fields.js", "train/data_step.js", "train/training_step.js", "train/results_step.js",
            "train/model_step.js", "train/train.js")
 EXAMPLES = ("digits.csv.gz", "stocks.csv.gz")

@@ -19,7 +19,7 @@ function makeClient(parts) {
       };
       worker.onerror = (event) => failed(new Error(event.message));
     });
-    worker.postMessage({ packed: parts.packed, relaxed: parts.relaxed, loader: parts.loader });
+    worker.postMessage({ packed: parts.packed, loader: parts.loader });
   };
   const send = async (message, carried = []) => {
     await ready;

@@ -61,8 +61,9 @@ function makeResultsStep(app) {
 
   const scrolled = (label, ...children) =>
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, ...children);
+  // Returns what shows the importance, which takes longer; null: there is none.
   const show = (run) => {
-    const { evaluation, points, importance, rows } = run.judgement;
+    const { evaluation, points, rows } = run.judgement;
     headline.textContent = evaluation.classes ? `${percentText(evaluation.accuracy)} %`
                                               : evaluation.targets.map((each) => `R² ${figure(each.r2)}`).join(", ");
     text.textContent = `${run.text}\n${say("resultOn", { rows, text: evaluationText(evaluation) })}`;
@@ -71,7 +72,10 @@ function makeResultsStep(app) {
       ? [...(evaluation.classes.length <= mostClasses ? [scrolled(say("confusion"), confusionTable(evaluation))] : []),
          scrolled(say("measures"), measureTable(evaluation))]
       : points.map((each, i) => drawScatter(evaluation.targets[i]?.name ?? "", each));
-    pictures.replaceChildren(...parts, ...(importance ? [element("div", {}, ...importanceList(importance))] : []));
+    const shuffled = element("div", {}, element("h3", { text: say("importance") }),
+                             element("p", { class: "hint", text: say("importanceComing") }));
+    pictures.replaceChildren(...parts, shuffled);
+    return (importance) => (importance ? shuffled.replaceChildren(...importanceList(importance)) : shuffled.remove());
   };
   const ticked = new Set();
   const showRuns = (list, kept) => {

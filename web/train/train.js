@@ -1,11 +1,13 @@
 // The page: steps, and what they ask of the library.
-const usedParts = { loader: "loader", library: "library", worker: "worker", packed: "wasm", relaxed: "wasm-relaxed" };
+const checkpointPath = "/made/checkpoint";
 const partText = (id) => document.getElementById(id).textContent;
+const usedParts = () => ({ loader: partText("loader"), library: partText("library"), worker: partText("worker"),
+                           packed: partText(knowsRelaxed() ? "wasm-relaxed" : "wasm") });
 const exampleBytes = (name) => Uint8Array.from(atob(partText(`example-${name}`).trim()), (letter) => letter.charCodeAt(0));
 
 function makeApp() {
-  const client = makeClient(Object.fromEntries(Object.entries(usedParts).map(([key, id]) => [key, partText(id)])));
-  const app = { table: null, running: false, run: null, planned: false, stopAsked: false, modelBytes: null };
+  const client = makeClient(usedParts());
+  const app = { table: null, running: false, run: null, planned: false, stopAsked: false, inOneGo: false, modelBytes: null };
   let about = null;
   let fields = null;
   let storage = null;
@@ -83,20 +85,25 @@ function makeApp() {
   };
   // `parts`: [{path, content}] in the library's memory, of which `content()` gives the bytes: one file `name`, or those
   // of a folder `name`. The table has all that is needed of them, so they go again. `reading`: settings.
+  const read = async (name, parts, reading) => {
+    try {
+      for (const { path, content } of parts) await client.put(path, await content());
+      return await client.ask({ do: "open", path: name, settings: reading });
+    } finally {
+      await client.remove(name);
+    }
+  };
   const open = async (name, parts, reading = {}) => {
     const begun = performance.now();
     line.textContent = say("reading", { name });
     let table;
     try {
-      for (const { path, content } of parts) await client.put(path, await content());
-      table = await client.ask({ do: "open", path: name, settings: reading });
+      table = await read(name, parts, reading);
     } catch (error) {
-      await client.remove(name);
       line.textContent = app.table === null ? say("noData") : "";
       plan();
       throw error;
     }
-    await client.remove(name);
     app.table = { ...table, name, parts, reading, seconds: (performance.now() - begun) / 1000, decisions: [],
                   roles: table.columns.map((column) => (table.target.includes(column.name) ? "target" : "input")) };
     app.run = null;
@@ -128,10 +135,10 @@ function makeApp() {
   };
 
   // Training.
-  const drawRun = () => steps.training.draw(curvesOfRun(app.run.epochs), app.run.epochs.at(-1)?.best_epoch ?? 0);
+  const drawRun = (run) => steps.training.draw(curvesOfRun(run.epochs), run.epochs.at(-1)?.best_epoch ?? 0);
   const endedText = (run, said) => {
     const { epochs, seconds } = { epochs: run.epochs.length, seconds: run.seconds.toFixed(2) };
-    if (!run.inSlices && run.epochs.length === 0) return say("endedMethod", { method: run.method, seconds });
+    if (run.withoutEpochs) return say("endedMethod", { method: run.method, seconds });
     const text = run.ended ? say("endedIn", { epochs, seconds }) : say("endedStopped", { epochs, seconds });
     const how = { early_stopping: "endedEarly", converged: "endedConverged" }[said.stop_reason];
     return text + (how ? say(how) : "") + (said.best_epoch > 0 ? say("bestSuffix", { epoch: said.best_epoch }) : "");
@@ -151,34 +158,82 @@ function makeApp() {
     if (!(limit > 0)) throw new Error(say("badLimit"));
     return limit;
   };
+  // Whoever stops what is trained in one go ends the library. Another one gets data, model, and the run as it was.
+  const restore = async (run) => {
+    await read(app.table.name, app.table.parts, app.table.reading);
+    if (app.modelBytes !== null) {
+      await client.put("/made/run", app.modelBytes.slice().buffer);
+      await client.ask({ do: "model", path: "/made/run" });
+    }
+    if (run.checkpoint === null) return;
+    await client.put(checkpointPath, run.checkpoint.slice().buffer);
+    await client.ask({ do: "start", checkpoint: checkpointPath });
+    await client.ask({ do: "slice" });  // of which nothing is left
+  };
+  const slice = async (run, until) => {
+    app.inOneGo = run.inOneGo;
+    const timer = run.inOneGo && until < Infinity ? setTimeout(app.stop, until - performance.now()) : 0;
+    try {
+      return await client.ask({ do: "slice", milliseconds: 200 });
+    } finally {
+      app.inOneGo = false;
+      clearTimeout(timer);
+    }
+  };
+  const trainSlices = async (run, until) => {
+    while (!run.ended && !app.stopAsked && !(performance.now() >= until)) {
+      const said = await slice(run, until);
+      run.epochs.push(...said.epochs);
+      run.ended = said.ended;
+      run.seconds = said.train_seconds;
+      const last = run.epochs.at(-1);
+      if (last) steps.training.tell(say("training", { epoch: last.epoch, epochs: run.most, loss: figure(last.train_loss) }));
+      setTimeout(drawRun, 0, run);  // while the library goes on
+      if (said.ended || !said.in_one_go) continue;
+      run.inOneGo = true;
+      await client.ask({ do: "keep", path: checkpointPath });
+      run.checkpoint = await client.get(checkpointPath);
+      steps.training.tell(say("computingBeside"));
+    }
+  };
   const slices = guarded(async () => {
     const { run } = app;
     const until = performance.now() + 1000 * limitNow();
+    let showImportance;
     app.running = true;
     app.stopAsked = false;
     setButtons();
     try {
-      while (!run.ended && !app.stopAsked && !(performance.now() >= until)) {
-        const said = await client.ask({ do: "slice", milliseconds: 200 });
-        run.epochs.push(...said.epochs);
-        run.ended = said.ended;
-        run.seconds = said.train_seconds;
-        const last = run.epochs.at(-1);
-        if (last) steps.training.tell(say("training", { epoch: last.epoch, epochs: run.most, loss: figure(last.train_loss) }));
-        drawRun();
+      if (run.inOneGo) steps.training.tell(run.withoutEpochs ? say("computing", { method: run.method }) : say("computingBeside"));
+      try {
+        await trainSlices(run, until);
+      } catch (error) {
+        if (error.code !== "stopped") throw error;
+        await restore(run);
+        if (run.checkpoint === null) {
+          steps.training.tell(say("givenUp"));
+          return;
+        }
       }
       steps.training.tell(say("judging"));
       const said = await client.ask({ do: "end" });
       run.canGoOn = !run.ended;
-      steps.training.tell(endedText(run, said));
-      steps.results.show({ ...said, text: endedText(run, said) });
+      const text = endedText(run, said);
+      steps.training.tell(text);
+      showImportance = steps.results.show({ ...said, text });
+      if (run.ended) app.goTo("results", true);
       steps.model.show(await client.ask({ do: "model" }));
       await keepRun(run, said);
-      if (run.ended) app.goTo("results", true);
     } finally {
       app.running = false;
       setButtons();
       planSoon();
+    }
+    let importance = null;
+    try {
+      ({ importance } = await client.ask({ do: "importance" }));
+    } finally {
+      showImportance(importance);
     }
   });
   app.train = idle(async () => {
@@ -190,10 +245,9 @@ function makeApp() {
     try {
       const said = await client.ask({ do: "start", settings });
       app.run = { id: Date.now(), settings, epochs: [], ended: false, seconds: 0, method: said.method, most: said.epochs,
-                  inSlices: said.in_slices, canGoOn: false };
+                  withoutEpochs: said.in_one_go, inOneGo: said.in_one_go, checkpoint: null, canGoOn: false };
       steps.training.setNotes(said.notes.map(withLabels));
-      if (!said.in_slices) steps.training.tell(say("computing", { method: said.method }));
-      drawRun();
+      drawRun(app.run);
     } catch (error) {
       steps.training.tell("");
       throw error;
@@ -205,16 +259,7 @@ function makeApp() {
   });
   app.stop = () => {
     app.stopAsked = true;
-    if (app.run?.inSlices === false) {  // a method without epochs is given up, with the library's memory
-      client.restart();
-      guarded(async () => {
-        await open(app.table.name, app.table.parts, app.table.reading);
-        if (app.modelBytes !== null) {
-          await client.put("/made/run", app.modelBytes.slice().buffer);
-          await client.ask({ do: "model", path: "/made/run" });
-        }
-      })();
-    }
+    if (app.inOneGo) client.restart();
   };
   app.goOn = () => slices();
 

@@ -9,7 +9,7 @@ async function gunzip(bytes) {
 const opened = new Promise((done, failed) => {
   self.onmessage = async ({ data }) => {
     try {
-      const packed = Uint8Array.from(atob(knowsRelaxed() ? data.relaxed : data.packed), (letter) => letter.charCodeAt(0));
+      const packed = Uint8Array.from(atob(data.packed), (letter) => letter.charCodeAt(0));
       const script = new Blob([data.loader], { type: "text/javascript" });
       done(await openLibrary(loadLamina, await gunzip(packed), script, Math.min(navigator.hardwareConcurrency, MOST_THREADS)));
       self.postMessage({ ready: true });

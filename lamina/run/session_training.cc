@@ -1,0 +1,88 @@
+// What a session trains: a network by the Trainer's steps, then the kernel machine beside it. Each of them goes on
+// where it was stopped: the network after its last step, the machine from its beginning.
+#include <memory>
+#include <utility>
+
+#include "lamina/base/check.h"
+#include "lamina/base/stop.h"
+#include "lamina/cluster/communicator.h"
+#include "lamina/run/checkpoint.h"
+#include "lamina/run/kernel_training.h"
+#include "lamina/run/session.h"
+#include "lamina/run/start_model.h"
+#include "lamina/run/train_data.h"
+#include "lamina/settings/centres.h"
+#include "lamina/settings/mixed_recipe.h"
+#include "lamina/train/trainer.h"
+
+namespace lamina {
+
+History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) {
+  if (const std::optional<ClusterKind> kind = CentresFrom(settings_.centres); kind && !resume_state_) {
+    const ClusterOptions options{.kind = *kind,
+                                 .seed = settings_.seed,
+                                 .shards = settings_.shards,
+                                 .ranks = ranks_,
+                                 .stop_requested = callbacks.stop_requested};
+    bool complete = false;
+    const auto place = [&] { complete = PlaceClusters(model_.network, train(), options, *backend_).complete; };
+    const bool stops = ranks_ == nullptr && callbacks.stop_requested;
+    if ((stops ? StopsAt(callbacks.stop_requested, place) : (place(), false)) || !complete) {
+      History history;
+      history.stop_reason = "interrupted";
+      return history;
+    }
+  }
+  Trainer trainer(model_.network, *backend_, options_, ranks_);
+  if (resume_state_) {
+    trainer.Resume(*std::exchange(resume_state_, std::nullopt));
+  }
+  bool stopped = false;
+  const std::string path = CheckpointPath();
+  callbacks.stop_requested = [&stopped, ask = std::move(callbacks.stop_requested)] {
+    return stopped = stopped || (ask && ask());
+  };
+  if (callbacks.abandon_requested) {
+    callbacks.abandon_requested = [&stopped, ask = std::move(callbacks.abandon_requested)] {
+      return stopped = stopped || ask();
+    };
+  }
+  callbacks.checkpoint = [&](TrainState&& state) {
+    if (!path.empty() && IsFirst()) {
+      SaveCheckpoint(path, model_, state, Fingerprint());
+    }
+    if (stopped) {
+      resume_state_ = std::move(state);
+    }
+  };
+  if (HasKernelsBeside(settings_)) {
+    callbacks.ended = [&](TrainState&& state) { resume_state_ = std::move(state); };
+  }
+  const History& history = trainer.Run(train(), &validation(), callbacks);
+  result.overlaps = trainer.overlaps();
+  result.exchanged_by = trainer.exchanged_by();
+  return history;
+}
+
+bool TrainSession::RunKernels(const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained) {
+  only_kernels_left_ = HasKernelsBeside(settings_) && can_go_on();
+  const bool begins = !only_kernels_left_ || !stop_requested || !stop_requested();
+  if (begins && TrainKernelsBeside(settings_, *data_, *backend_, stop_requested, trained)) {
+    if (only_kernels_left_) {
+      resume_state_.reset();
+    }
+    only_kernels_left_ = false;
+    return true;
+  }
+  if (const std::string path = CheckpointPath(); !path.empty() && only_kernels_left_) {
+    WriteCheckpoint(path);
+  }
+  return false;
+}
+
+void TrainSession::WriteCheckpoint(const std::string& path) {
+  Check(can_go_on(), "a checkpoint of a run that goes on");
+  SaveCheckpoint(path, model_, *resume_state_, Fingerprint());
+}
+
+}  // namespace lamina
