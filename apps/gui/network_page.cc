@@ -62,9 +62,9 @@ NetworkPage::NetworkPage(RunDocument& document, QWidget* parent) : QWidget(paren
   });
   connect(&document_, &RunDocument::PlanChanged, this, [this] {
     if (const auto plan = document_.plan(); plan != nullptr) {
-      classes_ = plan->data.preprocessor.targets().task() == Task::kClassification;
+      rows_ = plan->rows();
     }
-    ShowSettings();  // what a recipe has may go by the target
+    ShowSettings();  // what a recipe has may go by target and rows
     ShowPicture();
   });
   ShowSettings();
@@ -155,7 +155,8 @@ TrainSettings NetworkPage::Resolved(const TrainSettings& settings) const {
   Attempt([&] {
     const auto data = document_.data();
     resolved.recipe = RecipeFor(settings, data != nullptr && data->raw.main.train.is_image);
-    resolved = *Resolve(resolved, settings.task == kAutoText ? classes_ : settings.task == "classification");
+    const bool classes = settings.task == kAutoText ? rows_.classes : settings.task == "classification";
+    resolved = *Resolve(resolved, classes, rows_.train);
   });
   return resolved;
 }

@@ -43,8 +43,8 @@ class NetworkPage : public QWidget {
   QLabel* summary_ = nullptr;
   QComboBox* presets_ = nullptr;
   QLabel* about_ = nullptr;
-  bool classes_ = true;   // of the last plan
-  bool editing_ = false;  // the list changes the settings, not the other way round
+  TrainRows rows_{.classes = true};  // of the last plan
+  bool editing_ = false;             // the list changes the settings, not the other way round
 };
 
 }  // namespace lamina::gui

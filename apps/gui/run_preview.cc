@@ -85,7 +85,7 @@ std::map<std::string, std::string> ChosenFor(const TrainSettings& given, const R
   TrainSettings settings = given;
   settings.method = plan.method;
   settings.recipe = plan.recipe;
-  const ResolvedSettings resolved = ResolveFor(settings, plan.data.preprocessor.targets());
+  const ResolvedSettings resolved = ResolveFor(settings, plan.rows());
   const TrainOptions options = TrainOptionsFrom(resolved, plan.network.output.loss, plan.rows());
   const bool classes = plan.data.preprocessor.targets().task() == Task::kClassification;
   const std::vector<LayerSpec>& layers = plan.network.layers;

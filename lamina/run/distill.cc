@@ -172,7 +172,7 @@ class Distillation {
   Distilled Run(const Table& table, std::span<const int64_t> rows, const TrainCallbacks& callbacks) {
     const Stopwatch watch;
     Encode(table, rows);
-    const ResolvedSettings resolved = ResolveFor(settings_, data_.preprocessor.targets());
+    const ResolvedSettings resolved = ResolveFor(settings_, RowsOf(data_));
     Model& student = result_.model;
     student = BuildModel(resolved, data_);
     student.profile = teacher_.profile;

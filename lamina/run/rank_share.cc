@@ -32,7 +32,7 @@ void Append(std::vector<T>& to, const std::vector<T>& from, int64_t first, Index
 }  // namespace
 
 IndexRange RowsOfRank(const TrainSettings& settings, const TrainRows& rows, const RankShare& share) {
-  const TrainOptions options = TrainOptionsFrom(Resolve(settings, rows.classes), Loss::kMse, rows);
+  const TrainOptions options = TrainOptionsFrom(Resolve(settings, rows.classes, rows.train), Loss::kMse, rows);
   return ShardRows(rows.train, options.batch, options.shards, share.ranks, share.rank).own();
 }
 

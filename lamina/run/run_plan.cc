@@ -248,8 +248,6 @@ RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const 
   if (settings.missing == "error") {
     RequireOthersComplete(raw.main.train, plan.data);
   }
-  const ResolvedSettings resolved = ResolveFor(settings, plan.data.preprocessor.targets());
-  plan.network = PlanNetwork(resolved, plan.data.preprocessor, custom);
   const BoundTable main(plan.data.preprocessor, raw.main.train, TableUse::kForTraining);
   const auto usable = [&](const Table* other, const std::vector<int64_t>& chosen) {
     const int64_t asked = other != nullptr ? other->rows : std::ssize(chosen);
@@ -263,6 +261,8 @@ RunPlan PlanRun(const TrainSettings& given, const RawData& raw, std::span<const 
   plan.train_rows = usable(nullptr, plan.data.split.train);
   plan.validation_rows = usable(raw.validation ? &*raw.validation : nullptr, plan.data.split.validation);
   plan.test_rows = usable(TestTableOf(settings, raw), plan.data.split.test);
+  const ResolvedSettings resolved = ResolveFor(settings, plan.rows());
+  plan.network = PlanNetwork(resolved, plan.data.preprocessor, custom);
   const TrainOptions options = TrainOptionsFrom(resolved, plan.network.output.loss, plan.rows());
   plan.training = {options.epochs, options.batch, options.patience, options.rule.weight_decay};
   return plan;

@@ -76,9 +76,14 @@ struct DataPlan {
 DataPlan PlanData(const TrainSettings& settings, const RawData& raw, std::span<const Activation> custom = {},
                   const Preprocessor* fitted = nullptr);
 
-/// What the settings mean for these targets.
+/// What the settings mean for these targets: all but the width of a network.
 inline ResolvedSettings ResolveFor(const TrainSettings& settings, const TargetEncoder& targets) {
   return Resolve(settings, !targets.class_names().empty());
+}
+
+/// What they mean for these rows.
+inline ResolvedSettings ResolveFor(const TrainSettings& settings, const TrainRows& rows) {
+  return Resolve(settings, rows.classes, rows.train);
 }
 
 /// The form of the targets for the network that the settings describe. Throws Error where no network suits them.
@@ -108,7 +113,8 @@ struct RunPlan {
 
   // Without the rows that the preprocessor leaves out for missing values.
   TrainRows rows() const {
-    return {train_rows, validation_rows, network.output.classes, data.preprocessor.inputs().count()};
+    return {train_rows, validation_rows, !data.preprocessor.targets().class_names().empty(),
+            data.preprocessor.inputs().count()};
   }
   int64_t train_rows = 0;
   int64_t validation_rows = 0;

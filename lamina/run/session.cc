@@ -151,7 +151,7 @@ void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
   data_ = std::move(opened.data);
   recipe_remark_ = std::move(opened.recipe_remark);
   load_seconds_ = watch.Elapsed_seconds();
-  const ResolvedSettings resolved = ResolveFor(settings_, data_->preprocessor.targets());
+  const ResolvedSettings resolved = ResolveFor(settings_, rows());
   origin.RequireNetwork(resolved, data_->preprocessor, custom_);
   model_ = BuildModel(resolved, *data_, custom_);
   model_.profile = std::move(opened.profile);

@@ -81,7 +81,7 @@ void Search::TrainTrial(Trial& trial, int64_t until, const SearchCallbacks& call
   const TrainSettings settings = SettingsOf(trial);
   ValidateSettings(settings);
   const std::shared_ptr<const TrainData> data = cache_.Get(settings);
-  const ResolvedSettings resolved = ResolveFor(settings, data->preprocessor.targets());
+  const ResolvedSettings resolved = ResolveFor(settings, RowsOf(*data));
   Model model = BuildModel(resolved, *data);
   TrainOptions options = TrainOptionsFrom(resolved, model.loss, RowsOf(*data));
   options.step.embedding_layers = EmbeddingLayersOf(resolved, model.preprocessor.inputs());

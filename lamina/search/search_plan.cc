@@ -79,7 +79,7 @@ void Search::ListTrials() {
 }
 
 TrainOptions Search::OptionsOf(const TrainSettings& settings) const {
-  return TrainOptionsFrom(Resolve(settings, Rows().classes), Loss::kMse, Rows());
+  return TrainOptionsFrom(ResolveFor(settings, Rows()), Loss::kMse, Rows());
 }
 
 void Search::PlanStages() {
@@ -115,11 +115,11 @@ void Search::LoadFirst() {
       ValidateSettings(settings);
       if (data_ == nullptr) {
         std::shared_ptr<const TrainData> data = cache_.Get(settings);
-        BuildModel(ResolveFor(settings, data->preprocessor.targets()), *data);
+        BuildModel(ResolveFor(settings, RowsOf(*data)), *data);
         data_ = std::move(data);
         keeps_best_ = ParseKeep(settings.keep) != Keep::kLast;  // there are validation rows
       } else {
-        PlanNetwork(ResolveFor(settings, data_->preprocessor.targets()), data_->preprocessor);
+        PlanNetwork(ResolveFor(settings, Rows()), data_->preprocessor);
       }
     } catch (const Error& error) {
       if (!IsOfTrial(error)) {

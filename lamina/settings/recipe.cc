@@ -13,6 +13,7 @@
 #include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/effort.h"
+#include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/number_embedding.h"
 #include "lamina/settings/settings_text.h"
@@ -28,6 +29,8 @@ bool RatesInWaves(const TrainSettings& s) { return s.schedule == ScheduleKindNam
 // 20 epochs are 20 epochs, and beside a kernel machine they are few.
 bool EndsByWaves(const TrainSettings& s) { return !s.epochs && RatesInWaves(s) && !HasKernelsBeside(s); }
 bool HasRatesOfWaves(const TrainSettings& s) { return HasItsRates(s) && LearnsWaves(s); }
+bool AreRowsOfMixed(int64_t rows) { return kMostRowsOfKernels < rows && rows <= kMostRowsOfMixed; }
+bool HasNoWaves(const TrainSettings& s) { return !LearnsWaves(s); }
 bool LearnsLabels(const TrainSettings& s) { return s.soft_target.empty(); }
 bool KeepsByWaves(const TrainSettings& s) {
   return s.patience.value_or(0) == 0 && RatesInWaves(s);
@@ -58,6 +61,7 @@ struct RecipeRow {
   std::string_view classes;  // of tabular, for classes and for numbers
   std::string_view numbers;
   bool (*only_if)(const TrainSettings&) = nullptr;  // for tabular; null: always
+  bool (*for_rows)(int64_t train_rows) = nullptr;   // the same
 };
 
 // tabular: RealMLP-TD-S of Holzmüller, Grinsztajn and Steinwart 2024, "Better by Default". Rows that others ask about
@@ -65,11 +69,11 @@ struct RecipeRow {
 constexpr RecipeRow kRows[] = {
     {"scale", "", "robust", "robust"},
     {"hidden", "128", "256,256,256", "256,256,256"},
-    {"hidden", "128", "128,128,128", "128,128,128", &HasKernelsBeside},  // docs/decisions/0117
     {"activation", "relu", "selu", "mish"},
     {"parametrization", "standard", "ntk", "ntk", &IsAdam},
     {"bias-rate", "1", "0.1", "0.1"},
     {"number-embedding", "none", "none", "none"},
+    {"hidden", "128", "128,128,128", "128,128,128", &HasNoWaves, &AreRowsOfMixed},  // docs/decisions/0117
     {"category-embedding", "0", "0", "0"},
     {"embedding-rate", "1", "0.1", "0.1"},
     {"front-scale", "0", "6", "6"},
@@ -155,7 +159,7 @@ std::string RecipeRemark(const TrainSettings& given, bool images) {
   return reason.empty() ? "" : "recipe plain instead of tabular: " + reason;
 }
 
-ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes) {
+ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes, int64_t train_rows) {
   CheckChoice("recipe", settings.recipe, RecipeNames());
   ResolvedSettings resolved;
   resolved.given_ = settings;
@@ -171,7 +175,9 @@ ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> clas
                                    : classes                    ? row.numbers
                                    : row.classes == row.numbers ? row.numbers
                                                                 : "";
-    const bool taken = plain || row.only_if == nullptr || row.only_if(whole);
+    const bool meant = (row.only_if == nullptr || row.only_if(whole)) &&
+                       (row.for_rows == nullptr || row.for_rows(train_rows));
+    const bool taken = plain || meant;
     if (!value.empty() && taken && IsOpen(settings, row.setting)) {
       SetSetting(whole, row.setting, value);
     }

@@ -1,6 +1,7 @@
 // Recipes: named sets of defaults for the settings of network and training.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,17 +39,19 @@ class ResolvedSettings {
   bool is_tabular() const { return whole_.recipe == kTabularRecipe; }
 
  private:
-  friend ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes);
+  friend ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes, int64_t train_rows);
 
   TrainSettings given_;
   TrainSettings whole_;
 };
 
-/// As the recipe has it for `classes` or numbers; without a value, what it has for both. Recipe auto is that of a table
-/// here: where rows may be images, RecipeFor() comes first. Throws Error(kInvalidArgument) for an unknown recipe.
-ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes = std::nullopt);
+/// As the recipe has it for `classes` or numbers; without a value, what it has for both. `train_rows` choose the width of
+/// recipe tabular, where they are known (0: not), as for a network they must be. Recipe auto is that of a table here: where rows may be
+/// images, RecipeFor() comes first. Throws Error(kInvalidArgument) for an unknown recipe.
+ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes = std::nullopt,
+                         int64_t train_rows = 0);
 
-/// The settings that the recipe decided, with their text: {"hidden", "256,256,256"}.
+/// The settings that the recipe decided, with their text: {"hidden", "128,128,128"}.
 std::map<std::string, std::string> RecipeChoices(const ResolvedSettings& settings);
 
 }  // namespace lamina

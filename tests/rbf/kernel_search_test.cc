@@ -1,6 +1,7 @@
 // The limits of a search, and machines that are solved for without one.
 #include "lamina/rbf/kernel_search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -58,6 +59,36 @@ TEST(KernelSearch, WhatF32FindsIsSolvedInF64) {
     for (size_t k = 0; k < 2; ++k) {
       EXPECT_NEAR(machine.left_out.Row<double>(7)[k], y[7][k] - answer[k], 1e-9);
     }
+  }
+}
+
+// Column weights are learned in one place, and no place beside that of the best is better with them.
+TEST(KernelSearch, TheBestOfAllHasNoBetterPlaceBesideIt) {
+  for (const uint64_t seed : {2U, 5U, 9U}) {
+    const Table2 x = RandomTable(90, 3, seed);
+    const Table2 y = TargetsFor(x, 2);
+    const KernelMachineOptions options;
+    const KernelMachine machine = FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(), options);
+    const auto& [kinds, scales, absolute, ridges, rounds, all, full] = options.choices;
+    const auto scale = std::ranges::find(scales, machine.relative) - scales.begin();
+    const auto ridge = std::ranges::find(ridges, machine.ridge) - ridges.begin();
+    ASSERT_LT(scale, std::ssize(scales));
+    ASSERT_LT(ridge, std::ssize(ridges));
+    EXPECT_GT(machine.round, 0) << "weights are learned: one column says nothing of the target";
+    int compared = 0;
+    for (const auto& [right, up] : {std::pair{0, -1}, {0, 1}, {1, -1}, {1, 0}, {-1, 1}, {-1, 0}}) {
+      const auto beside = scale + right;
+      const auto above = ridge + up;
+      if (beside >= 0 && beside < std::ssize(scales) && above >= 0 && above < std::ssize(ridges)) {
+        const KernelMachine other =
+            FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(),
+                             Fixed(machine.kind, scales[static_cast<size_t>(beside)], ridges[static_cast<size_t>(above)],
+                                   machine.feature_weights));
+        EXPECT_GE(other.error, machine.error) << seed << ": " << other.relative << ", " << other.ridge;
+        ++compared;
+      }
+    }
+    EXPECT_GE(compared, 2);
   }
 }
 

@@ -48,6 +48,29 @@ TEST(Recipe, TabularIsRealMlpTdS) {
   }
 }
 
+TEST(Recipe, TabularIsNarrowForTheRowsOfMixed) {
+  const auto width = [](TrainSettings settings, int64_t train_rows) {
+    return Resolve(settings, true, train_rows)->hidden;
+  };
+  const std::vector<int64_t> narrow{128, 128, 128};
+  const std::vector<int64_t> wide{256, 256, 256};
+  EXPECT_EQ(width(Tabular(), 1'000), wide);
+  EXPECT_EQ(width(Tabular(), 1'001), narrow);
+  EXPECT_EQ(width(Tabular(), 10'000), narrow);
+  EXPECT_EQ(width(Tabular(), 10'001), wide);
+  TrainSettings settings = Tabular();
+  settings.recipe = "mixed";
+  EXPECT_EQ(width(settings, 10'000), narrow);
+  settings.recipe = "plain";
+  EXPECT_EQ(width(settings, 10'000), std::vector<int64_t>{128});
+  settings = Tabular();
+  settings.number_embedding = "pbld";
+  EXPECT_EQ(width(settings, 10'000), wide);
+  settings = Tabular();
+  settings.hidden = {7};
+  EXPECT_EQ(width(settings, 10'000), std::vector<int64_t>{7});
+}
+
 TEST(Recipe, BeforeRowsAreKnownWhatDependsOnThemStaysOpen) {
   const ResolvedSettings resolved = Resolve(Tabular());
   EXPECT_TRUE(resolved.is_tabular());
