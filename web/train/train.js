@@ -143,10 +143,18 @@ function makeApp() {
     const how = { early_stopping: "endedEarly", converged: "endedConverged" }[said.stop_reason];
     return text + (how ? say(how) : "") + (said.best_epoch > 0 ? say("bestSuffix", { epoch: said.best_epoch }) : "");
   };
+  // Two runs may end in one second, and are told apart by their names.
+  const freeName = async (run) => {
+    const taken = (await storage.all()).filter((each) => each.id !== run.id).map((each) => each.name);
+    const name = `${app.table.name} ${new Date().toLocaleTimeString("en")}`;
+    let free = name;
+    for (let i = 2; taken.includes(free); ++i) free = `${name} (${i})`;
+    return free;
+  };
   const keepRun = async (run, said) => {
     await client.ask({ do: "write", kind: "model", path: "/made/run" });
     const given = Object.entries(run.settings).filter(([name, text]) => text.length > 0 && name !== "target");
-    run.kept = { id: run.id, name: `${app.table.name} ${new Date().toLocaleTimeString("en")}`, epochs: run.epochs,
+    run.kept = { id: run.id, name: await freeName(run), epochs: run.epochs,
                  result: evaluationText(said.judgement.evaluation), model: await client.get("/made/run"),
                  settings: given.map(([name, text]) => `${name} ${[text].flat().join(", ")}`).join("; ") };
     app.modelBytes = run.kept.model;
