@@ -175,8 +175,8 @@ ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> clas
                                    : classes                    ? row.numbers
                                    : row.classes == row.numbers ? row.numbers
                                                                 : "";
-    const bool meant = (row.only_if == nullptr || row.only_if(whole)) &&
-                       (row.for_rows == nullptr || row.for_rows(train_rows));
+    const bool meant =
+        (row.only_if == nullptr || row.only_if(whole)) && (row.for_rows == nullptr || row.for_rows(train_rows));
     const bool taken = plain || meant;
     if (!value.empty() && taken && IsOpen(settings, row.setting)) {
       SetSetting(whole, row.setting, value);

@@ -45,9 +45,9 @@ class ResolvedSettings {
   TrainSettings whole_;
 };
 
-/// As the recipe has it for `classes` or numbers; without a value, what it has for both. `train_rows` choose the width of
-/// recipe tabular, where they are known (0: not), as for a network they must be. Recipe auto is that of a table here: where rows may be
-/// images, RecipeFor() comes first. Throws Error(kInvalidArgument) for an unknown recipe.
+/// As the recipe has it for `classes` or numbers; without a value, what it has for both. `train_rows` choose the width
+/// of recipe tabular, where they are known (0: not), as for a network they must be. Recipe auto is that of a table
+/// here: where rows may be images, RecipeFor() comes first. Throws Error(kInvalidArgument) for an unknown recipe.
 ResolvedSettings Resolve(const TrainSettings& settings, std::optional<bool> classes = std::nullopt,
                          int64_t train_rows = 0);
 

@@ -82,8 +82,8 @@ TEST(KernelSearch, TheBestOfAllHasNoBetterPlaceBesideIt) {
       if (beside >= 0 && beside < std::ssize(scales) && above >= 0 && above < std::ssize(ridges)) {
         const KernelMachine other =
             FitKernelMachine(AsMatrix(x).view(), AsMatrix(y).view(),
-                             Fixed(machine.kind, scales[static_cast<size_t>(beside)], ridges[static_cast<size_t>(above)],
-                                   machine.feature_weights));
+                             Fixed(machine.kind, scales[static_cast<size_t>(beside)],
+                                   ridges[static_cast<size_t>(above)], machine.feature_weights));
         EXPECT_GE(other.error, machine.error) << seed << ": " << other.relative << ", " << other.ridge;
         ++compared;
       }
