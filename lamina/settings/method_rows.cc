@@ -7,6 +7,7 @@
 #include "lamina/settings/centres.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
 
 namespace lamina {
 

@@ -11,7 +11,9 @@ namespace lamina {
 
 inline constexpr std::string_view kMixedRecipe = "mixed";
 
-/// Tables of more rows than kMostRowsOfKernels and up to so many have it by default (docs/decisions/0087).
+/// Up to so many training rows method "auto" is rfm alone, which answers better there (docs/decisions/0054).
+inline constexpr int64_t kMostRowsOfKernels = 1000;
+/// Tables of more rows and up to so many have both by default (docs/decisions/0087).
 inline constexpr int64_t kMostRowsOfMixed = 10'000;
 
 /// Whether a kernel machine answers beside the network.

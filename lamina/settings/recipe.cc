@@ -13,7 +13,6 @@
 #include "lamina/nn/network.h"
 #include "lamina/nn/routes.h"
 #include "lamina/settings/effort.h"
-#include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/number_embedding.h"
 #include "lamina/settings/settings_text.h"
