@@ -62,7 +62,7 @@ NetworkPage::NetworkPage(RunDocument& document, QWidget* parent) : QWidget(paren
   });
   connect(&document_, &RunDocument::PlanChanged, this, [this] {
     if (const auto plan = document_.plan(); plan != nullptr) {
-      rows_ = plan->rows();
+      rows_ = plan->RunPlan::rows();
     }
     ShowSettings();  // what a recipe has may go by target and rows
     ShowPicture();
