@@ -3,12 +3,11 @@
 // answers to the worker.
 #include "lamina/serve/http_loop.h"
 
-#include <omp.h>
-
 #include <boost/asio/post.hpp>
 
 #include <utility>
 
+#include "lamina/base/openmp.h"
 #include "lamina/platform/socket.h"
 
 namespace lamina::serve {

@@ -45,7 +45,11 @@ std::optional<size_t> ModelSet::Find(std::string_view name) const {
   return std::nullopt;
 }
 
-std::shared_ptr<const ServedModel> ModelSet::Get(size_t index) const { return entries_[index]->model.load(); }
+std::shared_ptr<const ServedModel> ModelSet::Get(size_t index) const {
+  Entry& entry = *entries_[index];
+  const std::lock_guard lock(entry.swap);
+  return entry.model;
+}
 
 std::vector<Reloaded> ModelSet::Reload(bool all) {
   std::vector<Reloaded> done;
@@ -58,7 +62,10 @@ std::vector<Reloaded> ModelSet::Reload(bool all) {
     Reloaded result{entry->file.name, entry->version, ""};
     try {
       auto fresh = std::make_shared<const ServedModel>(entry->file.name, load_(entry->file.path), entry->version + 1);
-      entry->model = std::move(fresh);
+      {
+        const std::lock_guard lock(entry->swap);
+        entry->model.swap(fresh);  // the old one may end after the lock
+      }
       result.version = ++entry->version;
       entry->reloads.fetch_add(1, std::memory_order_relaxed);
     } catch (const std::exception& error) {

@@ -56,7 +56,8 @@ class ModelSet {
     int64_t version = 1;
     std::atomic<int64_t> reloads{0};
     std::atomic<int64_t> failures{0};
-    std::atomic<std::shared_ptr<const ServedModel>> model;
+    std::mutex swap;  // libc++ has no atomic shared_ptr
+    std::shared_ptr<const ServedModel> model;
   };
 
   LoadFunction load_;

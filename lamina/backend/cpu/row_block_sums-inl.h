@@ -103,6 +103,7 @@ void RowBlockGatherRows(const RowBlockGather<T>& gather, const BlockOfRows& bloc
   const int64_t whole = gather.columns / kTogether * kTogether;
   for (int64_t r = 0; r < block.stride; r += kTogether) {
     const T* rows[kTogether];
+    HWY_UNROLL(16)
     for (int64_t i = 0; i < kTogether; ++i) {
       rows[i] = row(r + i);
       if (gather.order != nullptr) {
@@ -119,6 +120,7 @@ void RowBlockGatherRows(const RowBlockGather<T>& gather, const BlockOfRows& bloc
       }
     }
     for (int64_t c = left; c < gather.columns; ++c) {
+      HWY_UNROLL(16)
       for (int64_t i = 0; i < kTogether; ++i) {
         to[c * block.stride + r + i] = rows[i][c];
       }

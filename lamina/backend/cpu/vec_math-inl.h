@@ -83,6 +83,7 @@ HWY_INLINE VecOf<T> ExpVec(VecOf<T> x) {
   auto r = hn::NegMulAdd(n, hn::Set(d, C::kLn2High), inside);
   r = hn::NegMulAdd(n, hn::Set(d, C::kLn2Low), r);
   auto q = hn::Set(d, C::kPolynomial[0]);
+  HWY_UNROLL(17)
   for (size_t i = 1; i < C::kPolynomial.size(); ++i) {
     q = hn::MulAdd(q, r, hn::Set(d, C::kPolynomial[i]));
   }
@@ -128,6 +129,7 @@ HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t, const Fraction& fraction) {
 #endif
   const auto f = fraction(n);
   auto q = hn::Set(d, C::kPower[0]);
+  HWY_UNROLL(17)
   for (size_t i = 1; i < C::kPower.size(); ++i) {
     q = hn::MulAdd(q, f, hn::Set(d, C::kPower[i]));
   }
@@ -190,6 +192,7 @@ HWY_INLINE VecOf<T> Log1pVec(VecOf<T> x) {
   const auto s = hn::Div(x, hn::Add(x, hn::Set(d, static_cast<T>(2))));
   const auto square = hn::Mul(s, s);
   auto sum = hn::Set(d, static_cast<T>(1.0 / (2 * kTerms - 1)));
+  HWY_UNROLL(17)
   for (int k = kTerms - 2; k >= 0; --k) {
     sum = hn::MulAdd(sum, square, hn::Set(d, static_cast<T>(1.0 / (2 * k + 1))));
   }
@@ -210,6 +213,7 @@ HWY_INLINE VecOf<T> LogVec(VecOf<T> x) {
   const auto s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
   const auto square = hn::Mul(s, s);
   auto sum = hn::Set(d, static_cast<T>(1.0 / (2 * kTerms - 1)));
+  HWY_UNROLL(17)
   for (int k = kTerms - 2; k > 0; --k) {
     sum = hn::MulAdd(sum, square, hn::Set(d, static_cast<T>(1.0 / (2 * k + 1))));
   }
@@ -251,11 +255,13 @@ HWY_INLINE VecOf<T> SinVec(VecOf<T> x) {
   const auto shifted = hn::MulAdd(x, hn::Set(d, static_cast<T>(0.31830988618379067154)), magic);
   const auto n = hn::Sub(shifted, magic);
   auto r = x;
+  HWY_UNROLL(17)
   for (const T part : C::kPi) {
     r = hn::NegMulAdd(n, hn::Set(d, part), r);
   }
   const auto square = hn::Mul(r, r);
   auto q = hn::Set(d, C::kPolynomial[0]);
+  HWY_UNROLL(17)
   for (size_t i = 1; i < C::kPolynomial.size(); ++i) {
     q = hn::MulAdd(q, square, hn::Set(d, C::kPolynomial[i]));
   }
