@@ -20,7 +20,7 @@ add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
 add_library(OpenMP::OpenMP_CXX INTERFACE IMPORTED)
 add_library(lamina::beast INTERFACE IMPORTED)
 set_target_properties(lamina::beast PROPERTIES INTERFACE_COMPILE_DEFINITIONS BOOST_ASIO_HAS_STD_INVOKE_RESULT)  # Boost 1.74 takes clang for older
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include cfloat>")  # after <cmath> zig 0.17 has no FLT_RADIX
+add_compile_definitions(FLT_RADIX=__FLT_RADIX__)  # zig 0.17: <cfloat> after <cmath> tells it not
 
 file(GLOB zlib_sources ${zlib}/*.c)
 add_library(lamina_macos_zlib STATIC ${zlib_sources})

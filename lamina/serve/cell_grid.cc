@@ -117,7 +117,6 @@ void BasicGrid<Cell>::ReadRow(JsonCursor& json) {
   }
   BeginRow();
   int64_t hint = 0;
-  int64_t seen = 0;
   std::vector<bool> told(static_cast<size_t>(columns));
   json.Object([&](std::string_view name) {
     const int64_t column = ColumnOf(name, hint);
@@ -128,7 +127,6 @@ void BasicGrid<Cell>::ReadRow(JsonCursor& json) {
     told[static_cast<size_t>(column)] = true;
     cells[static_cast<size_t>((rows - 1) * columns + column)] = ReadCell(json);
     hint = column + 1;
-    ++seen;
   });
 }
 

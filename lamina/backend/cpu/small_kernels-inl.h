@@ -31,6 +31,17 @@ struct TurnedSlopeSum : SlopeSum<Term> {
   }
 };
 
+template <class Term>
+struct SameTiles<SmallForwardSum<Term>, 1> {
+  using type = TermSum<Term>;
+};
+template <int kSplit>
+requires(kSplit > 1) struct SameTiles<SmallForwardSum<formulas::ProductTerm>, kSplit> {
+  using type = SlopeSum<formulas::ProductTerm>;
+};
+template <int kSplit>  // either factor may be the row
+struct SameTiles<TurnedSlopeSum<formulas::ProductTerm>, kSplit> : SameTiles<SlopeSum<formulas::ProductTerm>, kSplit> {};
+
 // Where a tile of the result lies.
 struct SmallPlace {
   int64_t row, rows;

@@ -127,16 +127,30 @@ HWY_INLINE void TileStep(const T* HWY_RESTRICT row, int64_t row_stride, const T*
   }
 }
 
-/// Sums over k, each handed to use(i, j, sum of row i and vector j). A tile too small to hide the FMA's latency (4
-/// cycles, 2 a cycle) keeps several partial sums. A Sum with kOneOrder does not: tiles of every size give the same
-/// bits. Forward passes have it (LayerPlanRequest::any_slicing) at no cost, as their smallest tiles have 5 sums. kAsks:
-/// beside each step the rows behind are asked for, as much as the step reads.
+/// How many partial sums a tile of so many sums keeps. One too small to hide the FMA's latency (4 cycles, 2 a cycle)
+/// has several. A Sum with kOneOrder does not: tiles of every size give the same bits. Forward passes have it
+/// (LayerPlanRequest::any_slicing) at no cost, as their smallest tiles have 5 sums.
+template <class Sum, int kSums>  // beside 6 operands of their own, 12 sums would not fit into 16 registers
+inline constexpr int kTileSplit = Sum::kOneOrder || kSums >= (Sum::kReadsOwn ? 6 : 8) ? 1
+                                  : kSums >= 4                                        ? 2
+                                                                                      : 4;
+
+/// The Sum whose tiles of so many partial sums have the same code, so that these are compiled in once.
+template <class Sum, int kSplit>
+struct SameTiles {
+  using type = Sum;
+};
+template <>
+struct SameTiles<SlopeSum<formulas::ProductTerm>, 1> {
+  using type = TermSum<formulas::ProductTerm>;
+};
+
+/// Sums over k, each handed to use(i, j, sum of row i and vector j). kAsks: beside each step the rows behind are asked
+/// for, as much as the step reads.
 template <class Sum, class T, int kRows, int kVectors, bool kAsks = false, class Use>
 HWY_INLINE void SumTile(const TileInput<T>& in, const Use& use) {
   const Tag<T> d;
-  // Beside 6 operands of their own, 12 sums would not fit into 16 registers.
-  constexpr int kSums = kRows * kVectors;
-  constexpr int kSplit = Sum::kOneOrder || kSums >= (Sum::kReadsOwn ? 6 : 8) ? 1 : kSums >= 4 ? 2 : 4;
+  constexpr int kSplit = kTileSplit<Sum, kRows * kVectors>;
   constexpr int64_t kWidth = kVectors * kLanes<T>;
   VecOf<T> sum[kSplit][kRows][kVectors];
   HWY_UNROLL(8)
@@ -216,6 +230,10 @@ HWY_NOINLINE void Tile(const TileInput<T>& in, T* HWY_RESTRICT tile, bool add) {
 template <class T>
 using TileFn = void (*)(const TileInput<T>&, T*, bool);
 
+template <class Sum, class T, int kRows, int kVectors>
+inline constexpr TileFn<T> kTileOf =
+    &Tile<typename SameTiles<Sum, kTileSplit<Sum, kRows * kVectors>>::type, T, kRows, kVectors>;
+
 /// Whether there are AskingTiles: whole ones of products, where it was measured.
 template <class Sum, class T>
 inline constexpr bool kAsksAhead = false;
@@ -236,7 +254,7 @@ template <class Sum, class T>
 HWY_INLINE TileFn<T> TileFor(int64_t rows, int64_t vectors) {
   static constexpr auto kTable = []<size_t... I>(std::index_sequence<I...>) {
     return std::array<TileFn<T>, sizeof...(I)>{
-        &Tile<Sum, T, static_cast<int>(I) / kTileVectors + 1, static_cast<int>(I) % kTileVectors + 1>...};
+        kTileOf<Sum, T, static_cast<int>(I) / kTileVectors + 1, static_cast<int>(I) % kTileVectors + 1>...};
   }
   (std::make_index_sequence<static_cast<size_t>(Sum::kRows * kTileVectors)>{});
   return kTable[static_cast<size_t>((rows - 1) * kTileVectors + vectors - 1)];

@@ -132,7 +132,8 @@ using PickingTileFn = void (*)(const TileInput<T>&, T*, int64_t, bool);
 template <class Sum, class T>
 HWY_INLINE PickingTileFn<T> PickingTileFor(int64_t rows) {
   static constexpr auto kTable = []<size_t... I>(std::index_sequence<I...>) {
-    return std::array<PickingTileFn<T>, sizeof...(I)>{&PickingTile<Sum, T, static_cast<int>(I) + 1>...};
+    return std::array<PickingTileFn<T>, sizeof...(I)>{
+        &PickingTile<typename SameTiles<Sum, 1>::type, T, static_cast<int>(I) + 1>...};
   }
   (std::make_index_sequence<static_cast<size_t>(kPickingRows)>{});
   return kTable[static_cast<size_t>(rows - 1)];
