@@ -36,8 +36,9 @@ FoundCuda Open(const std::string& path) {
 }
 
 FoundCuda Search() {
-  if (&LaminaCudaFunctions != nullptr) {
-    return {LaminaCudaFunctions(), ""};
+  if (const CudaFunctions* linked = &LaminaCudaFunctions == nullptr ? nullptr : LaminaCudaFunctions();
+      linked != nullptr) {
+    return {linked, ""};
   }
   if (const std::string why = platform::WhyNoLibraries(); !why.empty()) {
     return {nullptr, why};
