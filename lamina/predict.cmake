@@ -41,7 +41,7 @@ endforeach()
 # Kernels neither throw nor are thrown through.
 set_property(SOURCE backend/cpu/predict_kernels.cc backend/cpu/row_kernels.cc TARGET_DIRECTORY lamina_predict_kernels
              APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions -fno-asynchronous-unwind-tables)
-target_compile_options(lamina_predict_kernels PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O2>)
+target_compile_options(lamina_predict_kernels PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O2> $<$<CXX_COMPILER_ID:GNU>:-fvect-cost-model=very-cheap>)
 target_compile_options(lamina_predict_objects PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Os>)
 lamina_unity(lamina_predict_objects ${CMAKE_CURRENT_SOURCE_DIR})
 
