@@ -17,7 +17,7 @@ if(NOT LAMINA_STATIC_ZLIB OR NOT LAMINA_STATIC_EXPAT OR NOT IS_ABSOLUTE "${gomp}
 endif()
 add_library(lamina_static_parts OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/static_fmt.cc
             ${PROJECT_SOURCE_DIR}/lamina/backend/cpu/predict_targets.cc
-            ${PROJECT_SOURCE_DIR}/lamina/platform/no_shared_library.cc)
+            ${PROJECT_SOURCE_DIR}/cmake/static_terminate.cc ${PROJECT_SOURCE_DIR}/lamina/platform/no_shared_library.cc)
 target_include_directories(lamina_static_parts PRIVATE ${PROJECT_SOURCE_DIR}
                            $<TARGET_PROPERTY:lamina::hwy,INTERFACE_INCLUDE_DIRECTORIES>)
 # Without transitive libraries: those would be the shared ones.

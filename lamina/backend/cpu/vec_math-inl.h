@@ -11,6 +11,14 @@
 
 #include "lamina/backend/cpu/vec_base-inl.h"
 
+// Terms of a sum one after the other, each with its constant as an operand. The predict library is small instead.
+#undef LAMINA_UNROLL_TERMS
+#if defined(LAMINA_FEW_ROW_PANELS)
+#define LAMINA_UNROLL_TERMS
+#else
+#define LAMINA_UNROLL_TERMS HWY_UNROLL(17)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace lamina::cpu::HWY_NAMESPACE {
 
@@ -83,7 +91,7 @@ HWY_INLINE VecOf<T> ExpVec(VecOf<T> x) {
   auto r = hn::NegMulAdd(n, hn::Set(d, C::kLn2High), inside);
   r = hn::NegMulAdd(n, hn::Set(d, C::kLn2Low), r);
   auto q = hn::Set(d, C::kPolynomial[0]);
-  HWY_UNROLL(17)
+  LAMINA_UNROLL_TERMS
   for (size_t i = 1; i < C::kPolynomial.size(); ++i) {
     q = hn::MulAdd(q, r, hn::Set(d, C::kPolynomial[i]));
   }
@@ -129,7 +137,7 @@ HWY_INLINE SplitPower<T> SplitPowerOf(VecOf<T> t, const Fraction& fraction) {
 #endif
   const auto f = fraction(n);
   auto q = hn::Set(d, C::kPower[0]);
-  HWY_UNROLL(17)
+  LAMINA_UNROLL_TERMS
   for (size_t i = 1; i < C::kPower.size(); ++i) {
     q = hn::MulAdd(q, f, hn::Set(d, C::kPower[i]));
   }
@@ -192,7 +200,7 @@ HWY_INLINE VecOf<T> Log1pVec(VecOf<T> x) {
   const auto s = hn::Div(x, hn::Add(x, hn::Set(d, static_cast<T>(2))));
   const auto square = hn::Mul(s, s);
   auto sum = hn::Set(d, static_cast<T>(1.0 / (2 * kTerms - 1)));
-  HWY_UNROLL(17)
+  LAMINA_UNROLL_TERMS
   for (int k = kTerms - 2; k >= 0; --k) {
     sum = hn::MulAdd(sum, square, hn::Set(d, static_cast<T>(1.0 / (2 * k + 1))));
   }
@@ -213,7 +221,7 @@ HWY_INLINE VecOf<T> LogVec(VecOf<T> x) {
   const auto s = hn::Div(hn::Sub(m, one), hn::Add(m, one));
   const auto square = hn::Mul(s, s);
   auto sum = hn::Set(d, static_cast<T>(1.0 / (2 * kTerms - 1)));
-  HWY_UNROLL(17)
+  LAMINA_UNROLL_TERMS
   for (int k = kTerms - 2; k > 0; --k) {
     sum = hn::MulAdd(sum, square, hn::Set(d, static_cast<T>(1.0 / (2 * k + 1))));
   }
@@ -255,13 +263,13 @@ HWY_INLINE VecOf<T> SinVec(VecOf<T> x) {
   const auto shifted = hn::MulAdd(x, hn::Set(d, static_cast<T>(0.31830988618379067154)), magic);
   const auto n = hn::Sub(shifted, magic);
   auto r = x;
-  HWY_UNROLL(17)
+  LAMINA_UNROLL_TERMS
   for (const T part : C::kPi) {
     r = hn::NegMulAdd(n, hn::Set(d, part), r);
   }
   const auto square = hn::Mul(r, r);
   auto q = hn::Set(d, C::kPolynomial[0]);
-  HWY_UNROLL(17)
+  LAMINA_UNROLL_TERMS
   for (size_t i = 1; i < C::kPolynomial.size(); ++i) {
     q = hn::MulAdd(q, square, hn::Set(d, C::kPolynomial[i]));
   }
