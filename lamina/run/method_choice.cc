@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/settings/effort.h"
@@ -39,25 +37,11 @@ int64_t MostRowsFor(const TrainSettings& settings) {
   return settings.group.empty() && settings.split_by.empty() ? kMostRowsOfMixed : kMostRowsOfKernels;
 }
 
-MethodChoice ForRows(const Split& split, const TrainSettings& settings, MethodChoice kernels, MethodChoice network) {
-  const int64_t rows = std::ssize(split.train);
-  if (rows <= kMostRowsOfKernels) {
-    kernels.remark = fmt::format(
-        "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
-        "trains a network",
-        Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
-    return kernels;
+DataPlan PlanOf(TrainSettings settings, const RawData& raw, std::span<const Activation> custom) {
+  if (settings.folds > 0 && settings.fold == 0) {
+    settings.fold = 1;
   }
-  const int64_t both = rows + std::ssize(split.validation);  // of which the machine beside a network is
-  if (both <= MostRowsFor(settings) && network.settings.recipe == kTabularRecipe) {
-    network.settings.recipe = kMixedRecipe;
-    network.remark = fmt::format(
-        "recipe mixed, a network and a kernel machine that keeps the {}, each counts half: best for tables of more "
-        "than "
-        "{} and up to {} rows. --recipe tabular trains the network alone",
-        Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
-  }
-  return network;
+  return PlanData(settings, raw, custom);
 }
 
 }  // namespace
@@ -74,14 +58,27 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
   try {
     MethodChoice kernels{AsKernelMachine(settings, raw), ""};
     ValidateMethod(Resolve(kernels.settings));
-    TrainSettings planned = kernels.settings;
-    if (planned.folds > 0 && planned.fold == 0) {
-      planned.fold = 1;
+    const DataPlan alone = PlanOf(kernels.settings, raw, custom);
+    const int64_t rows = std::ssize(alone.split.train);
+    if (rows <= kMostRowsOfKernels) {
+      kernels.remark = fmt::format(
+          "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
+          "trains a network",
+          Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
+      return alone.preprocessor.inputs().count() > kMostInputsOfKernels ? network : kernels;
     }
-    const DataPlan plan = PlanData(planned, raw, custom);
-    return plan.preprocessor.inputs().count() > kMostInputsOfKernels
-               ? network
-               : ForRows(plan.split, settings, std::move(kernels), network);
+    const int64_t both = rows + std::ssize(alone.split.validation);  // of which the machine beside a network is
+    if (both > MostRowsFor(settings) || network.settings.recipe != kTabularRecipe) {
+      return network;
+    }
+    MethodChoice mixed = network;
+    mixed.settings.recipe = kMixedRecipe;
+    mixed.remark = fmt::format(
+        "recipe mixed, a network and a kernel machine that keeps the {}: best for tables of more than {} and up to {} "
+        "rows. --recipe tabular trains the network alone",
+        Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
+    const int64_t inputs = PlanOf(mixed.settings, raw, custom).preprocessor.inputs().count();
+    return both * both * inputs > kMostWorkOfMixed ? network : mixed;
   } catch (const Error&) {  // said where the network is planned, or not true of it
     return network;
   }

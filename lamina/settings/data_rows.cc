@@ -167,7 +167,7 @@ std::vector<Row> EncodingRows() {
   return {Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
           Row("min-count", &S::min_count,
               "One-hot encoding: categories of fewer training rows share one input, other; unseen ones then do so, "
-              "too",
+              "too; auto: by the recipe (plain: 1)",
               {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
           Row("max-categories", &S::max_categories,
               "One-hot encoding: inputs of one column. The most frequent categories have their own, all others share "

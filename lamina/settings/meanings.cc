@@ -136,7 +136,7 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
   options.dates = Choose("dates", settings.dates, kDateEncodings);
   options.text = Choose("text", settings.text, kTextEncodings);
   options.text_inputs = settings.text_inputs;
-  options.min_count = settings.min_count;
+  options.min_count = settings.min_count.value_or(options.min_count);
   options.max_categories = settings.max_categories;
   options.unseen = ParseUnseen(settings.unseen);
   options.task = Choose("task", settings.task, kTasks);

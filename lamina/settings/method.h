@@ -29,7 +29,7 @@ inline constexpr Named<Method> kMethods[] = {{"auto", Method::kBackpropagation},
                                              {"knn", Method::kNearest},
                                              {"rfm", Method::kKernelMachine}};
 
-/// Up to so many encoded columns "auto" may be rfm, by the rows (settings/mixed_recipe.h).
+/// Up to so many encoded columns "auto" may be rfm alone, by the rows (settings/mixed_recipe.h).
 inline constexpr int64_t kMostInputsOfKernels = 500;
 
 /// Throws Error(kInvalidArgument) offering the nearest name.

@@ -15,6 +15,8 @@ inline constexpr std::string_view kMixedRecipe = "mixed";
 inline constexpr int64_t kMostRowsOfKernels = 1000;
 /// Tables of more rows and up to so many have both by default (docs/decisions/0087).
 inline constexpr int64_t kMostRowsOfMixed = 10'000;
+/// The same up to so many rows² times encoded columns, some half a minute of one thread (docs/decisions/0119).
+inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }

@@ -67,6 +67,7 @@ struct RecipeRow {
 // stand before them. Empty: left open.
 constexpr RecipeRow kRows[] = {
     {"scale", "", "robust", "robust"},
+    {"min-count", "", "5", "5"},  // docs/decisions/0119
     {"hidden", "128", "256,256,256", "256,256,256"},
     {"activation", "relu", "selu", "mish"},
     {"parametrization", "standard", "ntk", "ntk", &IsAdam},

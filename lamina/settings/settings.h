@@ -66,7 +66,7 @@ struct TrainSettings {
   bool stratify = false;
   std::string split_by;
   std::string encode = "onehot";
-  int64_t min_count = PreprocessOptions{}.min_count;
+  std::optional<int64_t> min_count;
   int64_t max_categories = PreprocessOptions{}.max_categories;
   std::string text = "leave-out";
   int64_t text_inputs = PreprocessOptions{}.text_inputs;

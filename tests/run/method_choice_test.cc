@@ -135,6 +135,28 @@ TEST(MethodChoice, BetweenThemAreBoth) {
   }
 }
 
+TEST(MethodChoice, ManyInputsHaveBothWhereTheMachineIsQuickEnough) {
+  const TemporaryFolder folder;
+  TrainSettings wide = TableOf(folder, 1100, 501);
+  wide.split = {1, 0, 0};
+  EXPECT_EQ(ChooseMethod(wide, ReadRawData(wide)).settings.recipe, "mixed");
+  // Two columns of so many categories; those of a few rows share an input.
+  constexpr int kRows = 9000;
+  static_assert(int64_t{kRows} * kRows * 2 * 900 > kMostWorkOfMixed);
+  for (const auto& [categories, recipe] : {std::pair(100, "mixed"), {900, "tabular"}, {3000, "mixed"}}) {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < kRows; ++i) {
+      text += fmt::format("a{},b{},{}\n", i % categories, i * 7 % categories, i % 11);
+    }
+    TrainSettings settings;
+    settings.data = folder.Path(fmt::format("{}.csv", categories));
+    WriteFileAtomically(settings.data, text);
+    settings.task = "regression";
+    settings.split = {1, 0, 0};
+    EXPECT_EQ(ChooseMethod(settings, ReadRawData(settings)).settings.recipe, recipe) << categories;
+  }
+}
+
 TEST(MethodChoice, FoldsChooseOnce) {
   const TemporaryFolder folder;
   TrainSettings settings = TableOf(folder, 60, 2);

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "lamina/base/list_text.h"
 #include "lamina/base/text.h"
@@ -130,17 +132,25 @@ std::vector<ColumnDecision> DecisionsOnFile(const Table& table) {
 namespace {
 
 // What was done to the values of an input.
-void AddInput(const FittedColumn& input, MissingPolicy missing, std::vector<ColumnDecision>& decisions) {
+void AddInput(const FittedColumn& input, MissingPolicy missing, const PreprocessOptions& options,
+              std::vector<ColumnDecision>& decisions) {
   if (input.missing > 0 && Fills(missing)) {
     AddFill(input, missing == MissingPolicy::kMedian, decisions);
   }
   if (input.folded > 0) {
     const int64_t own = std::ssize(input.categories);
+    std::vector<std::string> flags;
+    if (own + input.folded > options.max_categories) {
+      flags.push_back(fmt::format("--max-categories {}", own + input.folded));
+    }
+    if (options.min_count > 1) {
+      flags.emplace_back("--min-count 1");
+    }
     decisions.push_back(
         {input.name,
          fmt::format("{} of its {} categories have an input each, the {} rarer ones share one (other)",
                      WithThousands(own), WithThousands(own + input.folded), WithThousands(input.folded)),
-         fmt::format("--max-categories {}", own + input.folded)});
+         fmt::format("{}", fmt::join(flags, " "))});
   }
   if (input.buckets > 0) {
     decisions.push_back({input.name,
@@ -183,7 +193,7 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
       AddOdd(table, column, decisions);
     }
     if (input != nullptr) {
-      AddInput(*input, fitted.policies().missing, decisions);
+      AddInput(*input, fitted.policies().missing, options, decisions);
     }
     const size_t classes = targets.class_names().size();
     if (target != nullptr && column.kind == ColumnKind::kNumber && classes > kMostPlainClasses &&
