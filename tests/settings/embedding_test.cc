@@ -36,6 +36,7 @@ TrainSettings MixedSettings(const TemporaryFolder& folder) {
   settings.waves = 5;
   settings.embedding_size = 2;
   settings.category_embedding = 4;
+  settings.min_count = 1;
   settings.missing_indicator = "yes";
   settings.hidden = {6};
   settings.activation = "tanh";
@@ -86,6 +87,8 @@ TEST(InputEmbedding, LayersByTheKindsOfInputs) {
   settings.number_embedding = "pbld";
   settings.category_embedding = 0;
   EXPECT_EQ(shape(), "22-6-1") << "bins are no numbers";
+  settings.min_count.reset();
+  EXPECT_EQ(shape(), "21-6-1") << "by the recipe, the two values of many with fewer than 5 rows share an input";
 }
 
 TEST(InputEmbedding, AtTheStartInputsArePassedOn) {
