@@ -148,8 +148,10 @@ void AddInput(const FittedColumn& input, MissingPolicy missing, const Preprocess
     }
     decisions.push_back(
         {input.name,
-         fmt::format("{} of its {} categories have an input each, the {} rarer ones share one (other)",
-                     WithThousands(own), WithThousands(own + input.folded), WithThousands(input.folded)),
+         fmt::format("{} of its {} categories have an input each, {} (other)", WithThousands(own),
+                     WithThousands(own + input.folded),
+                     input.folded == 1 ? "the rarest is left"
+                                       : fmt::format("the {} rarer ones share one", WithThousands(input.folded))),
          fmt::format("{}", fmt::join(flags, " "))});
   }
   if (input.buckets > 0) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/encode/text_hash.h"
 #include "lamina/model/row_encoder.h"
@@ -127,6 +128,24 @@ TEST(Encoders, RareCategoriesAndUnseenOnesAreOther) {
   EXPECT_EQ(FitAll(table, options).inputs().Names(), (Names{"t=u", "t (other)"}));
   options.max_categories = 3;
   EXPECT_FALSE(FitAll(table, options).inputs().columns()[0].has_other);
+}
+
+TEST(Encoders, FoldedCategoriesNameTheFlagsThatKeepThem) {
+  const Table table = Csv("t,y\nu,1.5\nv,2.5\nw,3.5\nu,4.5\nv,5.5\n");
+  const auto flags = [&](int64_t min_count, int64_t most) {
+    PreprocessOptions options = ForRegression();
+    options.min_count = min_count;
+    options.max_categories = most;
+    std::string said;
+    for (const ColumnDecision& decision : DecisionsOn(table, FitAll(table, options), options)) {
+      said += decision.column == "t" ? decision.otherwise : "";
+    }
+    return said;
+  };
+  EXPECT_EQ(flags(1, 3), "");
+  EXPECT_EQ(flags(2, 3), "--min-count 1");
+  EXPECT_EQ(flags(1, 2), "--max-categories 3");
+  EXPECT_EQ(flags(2, 1), "--max-categories 3 --min-count 1");
 }
 
 TEST(Encoders, TextIsWordsAndPairs) {
