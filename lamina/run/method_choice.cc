@@ -77,8 +77,11 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
         "recipe mixed, a network and a kernel machine that keeps the {}: best for tables of more than {} and up to {} "
         "rows. --recipe tabular trains the network alone",
         Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
-    const int64_t inputs = PlanOf(mixed.settings, raw, custom).preprocessor.inputs().count();
-    return both * both * inputs > kMostWorkOfMixed ? network : mixed;
+    const auto is_quick = [both](const DataPlan& plan) {
+      return both * both * plan.preprocessor.inputs().count() <= kMostWorkOfMixed;
+    };
+    // Beside a network rare categories share an input: most tables need no second plan.
+    return is_quick(alone) || is_quick(PlanOf(mixed.settings, raw, custom)) ? mixed : network;
   } catch (const Error&) {  // said where the network is planned, or not true of it
     return network;
   }
