@@ -1,5 +1,5 @@
 # What lamina links where it is cross-compiled for macOS (cmake/macos.cmake), all compiled in; zlib and expat from Debian's
-# sources, which scripts/macos fetches. No OpenMP: what it would share among threads is then computed by one.
+# sources, which scripts/macos fetches.
 enable_language(C)
 set(LAMINA_MACOS_SOURCES "" CACHE PATH "Folder with the sources of zlib and expat")
 set(zlib ${LAMINA_MACOS_SOURCES}/zlib)
@@ -18,7 +18,6 @@ foreach(part fmt::fmt lamina::hwy)
   set_target_properties(${part} PROPERTIES INTERFACE_LINK_LIBRARIES lamina_macos_parts)
 endforeach()
 add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)
-add_library(OpenMP::OpenMP_CXX INTERFACE IMPORTED)
 add_library(lamina::beast INTERFACE IMPORTED)
 set_target_properties(lamina::beast PROPERTIES INTERFACE_COMPILE_DEFINITIONS BOOST_ASIO_HAS_STD_INVOKE_RESULT)  # Boost 1.74 takes clang for older
 add_compile_definitions(FLT_RADIX=__FLT_RADIX__)  # zig 0.17: <cfloat> after <cmath> tells it not

@@ -1,8 +1,8 @@
 # What lamina stands on where it is compiled to WebAssembly (included by dependencies.cmake): headers from Debian's packages,
-# zlib, expat and Highway from their sources in LAMINA_WASM_SOURCES, which scripts/web fetches. There is no OpenMP.
+# zlib, expat and Highway from their sources in LAMINA_WASM_SOURCES, which scripts/web fetches.
 cmake_path(GET PROJECT_BINARY_DIR PARENT_PATH builds)
 set(LAMINA_WASM_SOURCES ${builds}/wasm-sources CACHE PATH "Folder with the sources of zlib, expat and Highway")
-foreach(name OpenMP::OpenMP_CXX lamina::hwy nlohmann_json::nlohmann_json fmt::fmt)
+foreach(name lamina::hwy nlohmann_json::nlohmann_json fmt::fmt)
   add_library(${name} INTERFACE IMPORTED GLOBAL)
   set_target_properties(${name} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${LAMINA_WASM_HEADERS})
 endforeach()

@@ -31,5 +31,5 @@ target_compile_options(lamina_windows_module PRIVATE -O2 -fno-strict-aliasing)  
 target_include_directories(lamina_windows_module PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(lamina_windows_module SYSTEM PRIVATE
   ${own} ${LAMINA_WINDOWS_PYTHON}/Include ${LAMINA_WINDOWS_NANOBIND}/include ${LAMINA_WINDOWS_NANOBIND}/ext/robin_map/include)
-target_link_libraries(lamina_windows_module PRIVATE lamina OpenMP::OpenMP_CXX fmt::fmt nlohmann_json::nlohmann_json ${own}/libpython3.a)
+target_link_libraries(lamina_windows_module PRIVATE lamina fmt::fmt nlohmann_json::nlohmann_json ${own}/libpython3.a)
 target_link_options(lamina_windows_module PRIVATE -static -Wl,--gc-sections,--no-insert-timestamp,-u,mbrtowc)

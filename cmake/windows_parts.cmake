@@ -1,5 +1,5 @@
-# What lamina links, for Windows: fmt, Highway and expat, which Debian has for this machine alone, are compiled in; zlib and
-# the runtime of OpenMP come from Debian's MinGW packages. Included in the place of the searches of dependencies.cmake.
+# What lamina links, for Windows: fmt, Highway and expat, which Debian has for this machine alone, are compiled in; zlib comes
+# from Debian's MinGW packages. Included in the place of the searches of dependencies.cmake.
 enable_language(C RC)
 set(LAMINA_EXPAT_SOURCE "" CACHE PATH "The folder expat/lib of expat's sources (scripts/windows fetches them)")
 if(NOT EXISTS ${LAMINA_EXPAT_SOURCE}/xmlparse.c)
@@ -35,7 +35,5 @@ find_library(LAMINA_WINDOWS_ZLIB libz.a REQUIRED)
 find_path(LAMINA_WINDOWS_ZLIB_INCLUDE zlib.h REQUIRED)
 add_library(ZLIB::ZLIB STATIC IMPORTED)
 set_target_properties(ZLIB::ZLIB PROPERTIES IMPORTED_LOCATION ${LAMINA_WINDOWS_ZLIB})
-add_library(OpenMP::OpenMP_CXX INTERFACE IMPORTED)
-set_target_properties(OpenMP::OpenMP_CXX PROPERTIES INTERFACE_COMPILE_OPTIONS -fopenmp INTERFACE_LINK_OPTIONS -fopenmp
-                      INTERFACE_LINK_LIBRARIES "psapi;synchronization;ws2_32")
+target_link_libraries(lamina_windows_parts INTERFACE psapi synchronization ws2_32)
 include(${CMAKE_CURRENT_LIST_DIR}/windows_module.cmake)

@@ -1,5 +1,5 @@
 # liblamina_predict: what answers with a model that is there already, for those who cannot have the whole library
-# (docs/decisions/0061-predict-library.md). The same sources once more, for size and without OpenMP; of them the linker
+# (docs/decisions/0061-predict-library.md). The same sources once more, for size and without threads; of them the linker
 # keeps what lamina.h leads to.
 if(NOT LAMINA_PREDICT)
   return()

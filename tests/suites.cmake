@@ -37,7 +37,7 @@ elseif(LAMINA_TEST_SUITE STREQUAL "threads")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
   set(suite_left_out *SameBitsForEverySlicing* LibraryExample.TunedPlans  # equal bits, of the code that other tests run
-    TrainSession.EveryBackendLearnsTheDigits)  # with the threads of OpenMP, which ThreadSanitizer does not understand
+    TrainSession.EveryBackendLearnsTheDigits)  # with the threads of a BLAS, which ThreadSanitizer does not understand
   set(suite_cli "^two_runs$")
 elseif(LAMINA_TEST_SUITE STREQUAL "processor")
   # What depends on the processor: kernels, conversions, signs of char, orders of memory, and how it is trained and answered with.

@@ -245,14 +245,6 @@ std::vector<Command> AddCommands(CLI::App& app, int argc, const char* const* arg
   return commands;
 }
 
-// Whether a command lets threads of libgomp wait for one another: those that train, search or measure, on backend blas
-// (docs/decisions/0003-spinning-threads.md). Others answer at once.
-bool WaitsForThreads(int argc, const char* const* argv) {
-  constexpr std::string_view kQuick[] = {"predict", "model",  "export", "serve",     "devices",
-                                         "help",    "--help", "-h",     "--version", "--choices"};
-  return argc > 1 && std::ranges::find(kQuick, argv[1]) == std::end(kQuick);
-}
-
 int Main(int argc, const char* const* argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--version") {  // before all flags of all commands are made
     PrintData(VersionText() + "\n");
@@ -299,7 +291,7 @@ int Main(int argc, const char* const* argv) {
 
 int main(int argc, char** argv) {
   try {
-    lamina::LimitSpinning(argv, lamina::cli::WaitsForThreads(argc, argv));
+    lamina::LimitSpinning();
     lamina::platform::IgnoreFileSizeLimit();
     lamina::platform::PrepareStandardStreams();
     lamina::platform::OnCutMapping(lamina::cli::ReportCutFile);

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
       return 0;
     }
   }
-  lamina::LimitSpinning(argv);
+  lamina::LimitSpinning();
   UseCarriedFontList();
   QApplication application(argc, argv);  // takes Qt's own options out of argv
   UseCarriedFonts();

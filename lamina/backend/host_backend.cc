@@ -10,7 +10,6 @@
 
 #include "lamina/backend/requirements.h"
 #include "lamina/base/buffer.h"
-#include "lamina/base/openmp.h"
 
 namespace lamina {
 namespace {
@@ -212,9 +211,6 @@ LossSums ComputeLossOfSamples(const LossArgs& args, int64_t begin, int64_t end) 
   });
   return sums;
 }
-
-ThreadCountScope::ThreadCountScope(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-ThreadCountScope::~ThreadCountScope() { omp_set_num_threads(before_); }
 
 int ResolveThreads(int threads) { return threads > 0 ? threads : UsableCores(); }
 

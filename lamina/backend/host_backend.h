@@ -15,8 +15,7 @@ namespace lamina {
 /// Base of serial, threads, blas and cpu. Uses `threads` threads in its own loops.
 class HostBackend : public Backend {
  public:
-  explicit HostBackend(int threads, HostThreads kind = HostThreads::kTeam)
-      : parts_{threads, kind}, elementwise_(parts_) {}
+  explicit HostBackend(int threads, RegionRunner run = RunRegion) : parts_{threads, run}, elementwise_(parts_) {}
 
   int threads() const override { return parts_.threads; }
   Space space() const override { return Space::kHost; }
@@ -49,6 +48,8 @@ class HostBackend : public Backend {
     });
   }
 
+  const HostParts& parts() const { return parts_; }
+
  private:
   HostParts parts_;
   HostElementwise elementwise_;
@@ -66,18 +67,5 @@ LossSums ComputeLossOfSamples(const LossArgs& args, int64_t begin, int64_t end) 
 
 /// `threads` if positive, else UsableCores().
 int ResolveThreads(int threads);
-
-/// While it lives, OpenMP libraries called from this thread (OpenBLAS) use `threads` threads: they
-/// ask omp_get_max_threads() at every call.
-class ThreadCountScope {
- public:
-  explicit ThreadCountScope(int threads);
-  ~ThreadCountScope();
-  ThreadCountScope(const ThreadCountScope&) = delete;
-  ThreadCountScope& operator=(const ThreadCountScope&) = delete;
-
- private:
-  int before_;
-};
 
 }  // namespace lamina

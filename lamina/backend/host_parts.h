@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "lamina/base/openmp.h"
 #include "lamina/base/team.h"
 
 namespace lamina {
 
-/// Whose threads compute: those of base/team.h, or OpenMP's where a library that uses them alternates with ours. Two
-/// kinds would take the cores from each other while they wait.
-enum class HostThreads { kTeam, kOpenMP };
+/// What runs regions: RunRegion(), or the same by the threads of a library that computes in turn with these loops. Two
+/// sets of threads would take the cores from each other while they wait.
+using RegionRunner = void (*)(int threads, void (*function)(void*, Team), void* context) noexcept;
 
 struct HostParts {
   int threads = 1;
-  HostThreads kind = HostThreads::kTeam;
+  RegionRunner run = RunRegion;
 
   static constexpr int64_t kParallelElements = 16384;  // below, waking a second thread costs more than it brings
   static constexpr int64_t kColumns = 64;              // of one piece of work, at most: whole cache lines
@@ -25,16 +24,13 @@ struct HostParts {
   void ForParts(int64_t count, int64_t elements, const Fn& fn) const noexcept {
     if (threads == 1 || elements < kParallelElements) {
       fn(int64_t{0}, count);
-    } else if (kind == HostThreads::kTeam) {
-      RunParts(threads, count, fn);
-    } else {
-#pragma omp parallel num_threads(threads)
-      {
-        const int64_t thread = omp_get_thread_num();
-        const int64_t size = omp_get_num_threads();
-        fn(count * thread / size, count * (thread + 1) / size);
-      }
+      return;
     }
+    const auto part = [&](Team team) { fn(team.Begin(count), team.End(count)); };
+    run(
+        static_cast<int>(std::clamp<int64_t>(count, 1, threads)),
+        [](void* context, Team team) { (*static_cast<decltype(part)*>(context))(team); },
+        const_cast<void*>(static_cast<const void*>(&part)));
   }
 
   /// fn(begin, count) for pieces of `cols` columns, kColumns each at most.

@@ -22,8 +22,7 @@ constexpr int kNotFound = 127;  // what a child that finds no program exits with
 ChildProcess::ChildProcess(const std::vector<std::string>& words, const ChildOptions& options)
     : program_(words.at(0)), options_(options) {
   bool no_pipe = false;
-  const platform::ChildPlan plan{.folder = options_.folder,
-                                 .output_path = options_.output_path,
+  const platform::ChildPlan plan{.output_path = options_.output_path,
                                  .converses = options_.converses,
                                  .keep_errors = options_.keep_errors,
                                  .own_group = options_.own_group};

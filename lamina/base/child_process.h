@@ -12,7 +12,6 @@
 namespace lamina {
 
 struct ChildOptions {
-  std::string folder;        // to work in; "": that of this process
   std::string output_path;   // a file for its standard output; "": nowhere
   bool converses = false;    // Say() and Hear() reach its standard input and output, instead
   bool keep_errors = false;  // its standard error is kept for error_text(), else it goes nowhere

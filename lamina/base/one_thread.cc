@@ -9,4 +9,6 @@ int Team::Take(int /*loop*/, int /*owner*/) const noexcept { return 0; }
 
 void RunRegion(int /*threads*/, void (*function)(void*, Team), void* context) noexcept { function(context, Team{}); }
 
+int UsualThreads() { return 1; }
+
 }  // namespace lamina

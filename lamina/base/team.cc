@@ -11,7 +11,9 @@
 
 #include "lamina/base/abandon.h"
 #include "lamina/base/hardware.h"
+#include "lamina/base/setting.h"
 #include "lamina/base/team_choice.h"
+#include "lamina/base/text.h"
 #include "lamina/platform/thread.h"
 
 namespace lamina {
@@ -183,6 +185,7 @@ class ThreadPool {
   }
 
   void Work(int self) {
+    const AloneScope alone_in_regions(true);
     Member& member = members_[static_cast<size_t>(self)];
     for (uint32_t seen = 0;;) {  // no region has number 0: one that it was started for before it ran is not missed
       WaitFor(member.region, seen, {self, 1, &member.sleepers});
@@ -389,6 +392,15 @@ void RunRegion(int threads, void (*function)(void*, Team), void* context) noexce
     pool = std::make_unique<ThreadPool>();
   }
   pool->Run(threads, function, context);
+}
+
+int UsualThreads() {
+  static const int told = [] {
+    const char* const text = std::getenv("OMP_NUM_THREADS");  // "4", or "4,2": of loops within loops
+    const auto number = ParseInteger(text == nullptr ? "" : Trim(SplitText(text, ',').front()));
+    return static_cast<int>(std::clamp<int64_t>(number.value_or(0), 0, static_cast<int64_t>(kThreadCounts.high)));
+  }();
+  return told > 0 ? told : UsableCores();
 }
 
 }  // namespace lamina

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -78,6 +79,21 @@ template <class Fn>
 void RunParts(int threads, int64_t count, const Fn& fn) noexcept {
   RunTeam(static_cast<int>(std::clamp<int64_t>(count, 1, std::max(threads, 1))),
           [&](Team team) { fn(team.Begin(count), team.End(count)); });
+}
+
+/// Threads where nobody gives a number: what OMP_NUM_THREADS said at the first call, else the cores that this process
+/// may use. So many prepare data.
+int UsualThreads();
+
+/// fn(i) for each i in [0, count): whoever is free takes the next one. For pieces of unlike length.
+template <class Fn>
+void RunEach(int threads, int64_t count, const Fn& fn) noexcept {
+  std::atomic<int64_t> next{0};
+  RunTeam(static_cast<int>(std::clamp<int64_t>(count, 1, std::max(threads, 1))), [&](Team) {
+    for (int64_t i = next++; i < count; i = next++) {
+      fn(i);
+    }
+  });
 }
 
 }  // namespace lamina

@@ -2,10 +2,11 @@
 #include "lamina/measure/issue_limit.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "lamina/backend/cpu/register_work.h"
 #include "lamina/backend/cuda_functions.h"
-#include "lamina/base/openmp.h"
+#include "lamina/base/team.h"
 #include "lamina/base/timing.h"
 
 namespace lamina {
@@ -27,11 +28,14 @@ double MeasureSynapseLimit(const SynapseKind& kind, int threads) {
   request.largest_x = request.largest_w = kLargest;
   const cpu::RegisterWork work = cpu::RegisterWorkOf(request);
   double best_seconds = 1e30;
-  double sink = 0;
+  std::atomic<double> sink = 0;
   for (int run = 0; run < kIssueRuns; ++run) {
     const Stopwatch watch;
-#pragma omp parallel num_threads(threads) reduction(+ : sink)
-    sink += work.run(kRounds, 1.5 + omp_get_thread_num());
+    RunParts(threads, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t thread = begin; thread < end; ++thread) {  // more than one where the team is smaller
+        sink += work.run(kRounds, 1.5 + static_cast<double>(thread));
+      }
+    });
     best_seconds = std::min(best_seconds, watch.Elapsed_seconds());
   }
   const auto synapses = static_cast<double>(work.synapses_per_round * kRounds * threads);

@@ -37,12 +37,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
 #include "lamina/backend/cpu/instruction_sets.h"
 #include "lamina/base/buffer.h"
-#include "lamina/base/openmp.h"
+#include "lamina/base/team.h"
 #include "lamina/base/timing.h"
 #include "lamina/measure/memory_bandwidth.h"
 
@@ -73,8 +74,11 @@ double BestSeconds(int threads, const Fn& fn) {
   double best = 1e30;
   for (int run = 0; run < kBandwidthRuns; ++run) {
     const Stopwatch watch;
-#pragma omp parallel num_threads(threads)
-    fn(omp_get_thread_num());
+    RunParts(threads, threads, [&](int64_t begin, int64_t end) {
+      for (int64_t thread = begin; thread < end; ++thread) {  // more than one where the team is smaller
+        fn(static_cast<int>(thread));
+      }
+    });
     best = std::min(best, watch.Elapsed_seconds());
   }
   return best;
@@ -94,10 +98,9 @@ MemoryBandwidth MeasureMemoryBandwidth(int threads) {
     std::memset(source + 8 * part.begin, 1, static_cast<size_t>(8 * (part.end - part.begin)));
     std::memset(target + 8 * part.begin, 2, static_cast<size_t>(8 * (part.end - part.begin)));
   });
-  uint64_t sink = 0;
+  std::atomic<uint64_t> sink = 0;
   const double read_seconds = BestSeconds(threads, [&](int thread) {
     const uint64_t sum = Sum(reinterpret_cast<const uint64_t*>(source), PartOf(thread, threads, kWords));
-#pragma omp atomic
     sink += sum;
   });
   const double copy_seconds = BestSeconds(threads, [&](int thread) {
@@ -117,14 +120,13 @@ double MeasureCacheRead_bytes_per_second(int64_t size_bytes, int threads) {
   auto* source = static_cast<uint64_t*>(from.data());
   constexpr int64_t kRead_bytes = int64_t{1} << 30;  // a run
   const int64_t repeats = std::max<int64_t>(1, kRead_bytes / std::max<int64_t>(1, size_bytes));
-  uint64_t sink = 0;
+  std::atomic<uint64_t> sink = 0;
   const double seconds = BestSeconds(threads, [&](int thread) {
     uint64_t sum = 0;
     for (int64_t i = 0; i < repeats; ++i) {
       sum += Sum(source + thread * words, {0, words});
       asm volatile("" ::: "memory");  // the same words once more
     }
-#pragma omp atomic
     sink += sum;
   });
   return static_cast<double>(8 * words * threads * repeats) / seconds + (sink == 1 ? 1.0 : 0.0);

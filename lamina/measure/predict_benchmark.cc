@@ -10,6 +10,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/random.h"
+#include "lamina/base/team.h"
 #include "lamina/base/timing.h"
 #include "lamina/model/predictor.h"
 #include "lamina/nn/executor.h"
@@ -143,10 +144,11 @@ PredictBenchmarkResult BenchmarkPrediction(const PredictBenchmarkCase& work, con
   Verify(work, predictor, x, result);
   std::vector<std::vector<double>> by_thread(static_cast<size_t>(work.threads));
   const Stopwatch watch;
-#pragma omp parallel for num_threads(work.threads) schedule(static, 1)
-  for (int thread = 0; thread < work.threads; ++thread) {
-    by_thread[static_cast<size_t>(thread)] = TimeCalls(predictor, x, work.together, options);
-  }
+  RunParts(work.threads, work.threads, [&](int64_t begin, int64_t end) {
+    for (int64_t thread = begin; thread < end; ++thread) {  // more than one where the team is smaller
+      by_thread[static_cast<size_t>(thread)] = TimeCalls(predictor, x, work.together, options);
+    }
+  });
   const double elapsed = watch.Elapsed_seconds();
   std::vector<double> seconds;
   for (const std::vector<double>& part : by_thread) {

@@ -12,6 +12,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"
 
 namespace lamina {
@@ -79,12 +80,11 @@ MetricDifference DifferenceOf(const Metric& metric, const ScoredRows& first, con
     return found;
   }
   std::vector<double> differences(static_cast<size_t>(bootstrap.resamples));
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t b = 0; b < bootstrap.resamples; ++b) {
+  RunEach(UsualThreads(), bootstrap.resamples, [&](int64_t b) {
     std::vector<double> weights(static_cast<size_t>(first.size()));
     DrawResample(bootstrap.seed, b, weights);
     differences[static_cast<size_t>(b)] = metric.Measure(second, weights) - metric.Measure(first, weights);
-  }
+  });
   const auto count = [&](auto&& is) {
     return static_cast<double>(std::count_if(differences.begin(), differences.end(), is) + 1);
   };

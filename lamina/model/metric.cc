@@ -11,6 +11,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/names.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/team.h"
 #include "lamina/base/text.h"
 
 namespace lamina {
@@ -165,14 +166,13 @@ std::vector<MetricValue> MeasureMetrics(std::span<const Metric> metrics, std::sp
     std::vector<std::vector<double>> values(of_rows.size(),
                                             std::vector<double>(static_cast<size_t>(bootstrap.resamples)));
     // Rankings are there: whatever needs one has been measured above.
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t b = 0; b < bootstrap.resamples; ++b) {
+    RunEach(UsualThreads(), bootstrap.resamples, [&](int64_t b) {
       std::vector<double> weights(static_cast<size_t>(rows.size()));
       DrawResample(bootstrap.seed, b, weights);
       for (size_t m = 0; m < of_rows.size(); ++m) {
         values[m][static_cast<size_t>(b)] = of_rows[m].reason.empty() ? of_rows[m].metric.Measure(rows, weights) : kNaN;
       }
-    }
+    });
     for (size_t m = 0; m < of_rows.size(); ++m) {
       of_rows[m].interval = PercentileInterval(std::move(values[m]), bootstrap.level);
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lamina/base/team.h"
+
 namespace lamina {
 namespace {
 
@@ -50,10 +52,11 @@ void SparseForward(const SparseRows& rows, int64_t begin, ConstMatrixView weight
                    int threads) noexcept {
   DispatchFloat(rows.dtype(), [&]<class T>(T) {
     const auto* const all = static_cast<const double*>(weights.data);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < sums.rows; ++i) {
-      ForwardRow(rows.Row<T>(begin + i), all, weights.cols, sums.Row<T>(i));
-    }
+    RunParts(threads, sums.rows, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        ForwardRow(rows.Row<T>(begin + i), all, weights.cols, sums.Row<T>(i));
+      }
+    });
   });
 }
 
@@ -63,16 +66,15 @@ void SparseGradient(const SparseRows& rows, int64_t begin, ConstMatrixView delta
   constexpr int64_t kLine = 8;
   const int64_t outputs = gradient.cols;
   const int64_t lines = (outputs + kLine - 1) / kLine;
-  const int64_t share = std::max<int64_t>(kLine, (lines + threads - 1) / threads * kLine);
   DispatchFloat(rows.dtype(), [&]<class T>(T) {
     auto* const all = static_cast<double*>(gradient.data);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t first = 0; first < outputs; first += share) {
-      const int64_t count = std::min(share, outputs - first);
+    RunParts(threads, lines, [&](int64_t first_line, int64_t last_line) {
+      const int64_t first = first_line * kLine;
+      const int64_t count = std::min(outputs, last_line * kLine) - first;
       for (int64_t i = 0; i < delta.rows; ++i) {
         AddRow(rows.Row<T>(begin + i), delta.Row<T>(i), scale, all, outputs, first, count);
       }
-    }
+    });
   });
 }
 

@@ -41,9 +41,6 @@ struct SpawnPlan {
     } else {
       posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }
-    if (!plan.folder.empty()) {  // last: output_path is as this process sees it
-      posix_spawn_file_actions_addchdir_np(&actions, plan.folder.c_str());
-    }
     if (plan.own_group) {
       posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
       posix_spawnattr_setpgroup(&attributes, 0);

@@ -12,7 +12,6 @@
 namespace lamina::platform {
 
 struct ChildPlan {
-  std::string folder;       // to work in; "": that of this process
   std::string output_path;  // a file for its standard output; "": nowhere
   bool converses = false;   // its standard input and output are a conversation instead
   bool keep_errors = false;

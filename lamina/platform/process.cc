@@ -48,7 +48,6 @@ std::string FolderOfCaches() {
   return home != nullptr && *home != '\0' ? (std::filesystem::path(home) / ".cache").string() : "";
 }
 
-void RunAnew(const char* program, char** words) noexcept { execv(program, words); }
 void SetVariable(const char* name, const char* value, bool replace) noexcept { setenv(name, value, replace ? 1 : 0); }
 void EndNow(int code) noexcept { _exit(code); }
 

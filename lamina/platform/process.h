@@ -17,8 +17,6 @@ std::vector<std::string> WordsOfProgram(int count, const char* const* words);
 std::string FolderOfCaches();
 /// The file of the running program; "" where it cannot be told.
 std::string ProgramFile();
-/// Begins the program anew with these words, in this process; comes back where that cannot be.
-void RunAnew(const char* program, char** words) noexcept;
 /// Sets a variable of the environment; `replace`: also one that is there.
 void SetVariable(const char* name, const char* value, bool replace) noexcept;
 /// Ends the process at once: nothing is flushed, no destructor runs.

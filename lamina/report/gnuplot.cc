@@ -9,8 +9,12 @@ namespace lamina {
 std::string InstallGnuplot() { return platform::InstallCommand("gnuplot-nox", "gnuplot.gnuplot"); }
 
 Verdict RunGnuplot(const std::string& folder, const std::string& script) {
+  std::string quoted;  // as gnuplot's text between single quotation marks
+  for (const char c : folder) {
+    quoted.append(c == '\'' ? 2 : 1, c);
+  }
   // Its warnings about empty ranges go nowhere.
-  ChildProcess gnuplot({"gnuplot", script}, {.folder = folder, .remedy = InstallGnuplot()});
+  ChildProcess gnuplot({"gnuplot", "-e", "cd '" + quoted + "'", script}, {.remedy = InstallGnuplot()});
   gnuplot.Wait();
   if (Verdict started = gnuplot.started(); !started) {
     return started;

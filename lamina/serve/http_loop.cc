@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "lamina/base/openmp.h"
+#include "lamina/base/team_choice.h"
 #include "lamina/platform/socket.h"
 
 namespace lamina::serve {
@@ -22,7 +22,7 @@ constexpr size_t kRoom_bytes = 64 << 10;
 Loop::Loop(SharedState& shared) : shared_(shared), worker_(shared.service.models().size()), room_(kRoom_bytes) {}
 
 void Loop::Run() {
-  omp_set_num_threads(1);  // of this thread's loops over data
+  const AloneScope alone(true);  // other connections want the cores
   Tick();
   context_.run();
   connections_.clear();

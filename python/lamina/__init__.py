@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _threadpoolctl as _threadpoolctl
 from ._core import (
     activations,
     backends,

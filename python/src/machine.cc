@@ -2,9 +2,8 @@
 // it ends.
 #include "python/src/machine.h"
 
-#include <omp.h>
-
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,11 +13,14 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/setting.h"
+#include "lamina/base/team.h"
 #include "lamina/platform/process.h"
 #include "lamina/tune/profile.h"
 
 namespace lamina::python {
 namespace {
+
+std::atomic<int> most_usual{0};  // 0: no limit
 
 struct Made {
   std::unique_ptr<Backend> backend;
@@ -32,10 +34,12 @@ int ThreadsOf(int threads) {
     throw Error(ErrorCode::kInvalidArgument, "threads must be at least 0 (0: as many as there are)",
                 {.value = std::to_string(threads)});
   }
-  // OpenMP's number is that of the affinity mask unless somebody said otherwise.
   const int most = static_cast<int>(kThreadCounts.high);
-  return std::min(most, threads > 0 ? threads : std::max(1, omp_get_max_threads()));
+  const int limit = most_usual > 0 ? most_usual.load() : most;
+  return std::min(most, threads > 0 ? threads : std::min(limit, UsualThreads()));
 }
+
+void LimitUsualThreads(int most) { most_usual = most; }
 
 const Backend& BackendOf(const std::string& name, int threads) {
   static auto& mutex = *new std::mutex;

@@ -105,6 +105,8 @@ void BindMachine(nanobind::module_& module) {
       "Names of settings that earlier versions had; `train` says of each what to do instead.");
   module.def("shown", &WithoutControls, nanobind::arg("text"), "A text on one line, as a terminal may get it.");
   module.def("threads", &ThreadsOf, nanobind::arg("threads") = 0, "How many threads a call computes on.");
+  module.def("limit_threads", &LimitUsualThreads, nanobind::arg("most"),
+             "For calls without a number of threads; 0: no limit.");
 }
 
 }  // namespace

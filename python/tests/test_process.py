@@ -63,11 +63,18 @@ print(os.waitpid(child, 0)[1])
     assert python(code) == "0"
 
 
-def test_numbers_of_threads_are_those_of_openmp():
+def test_numbers_of_threads_are_limited_as_those_of_openmp():
     assert python("import lamina; print(lamina.threads())", OMP_NUM_THREADS="3") == "3"
     threadpoolctl = pytest.importorskip("threadpoolctl")
-    with threadpoolctl.threadpool_limits(1):
-        assert lamina.threads() == 1
+    usual = lamina.threads()
+    for api in (None, "openmp"):
+        with threadpoolctl.threadpool_limits(1, user_api=api):
+            assert lamina.threads() == 1
+            assert lamina.threads(5) == 5
+        assert lamina.threads() == usual
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        assert lamina.threads() == usual
+    assert [info["num_threads"] for info in threadpoolctl.threadpool_info() if info["internal_api"] == "lamina"] == [usual]
     assert lamina.threads(5) == 5
     with pytest.raises(ValueError, match="threads must be at least 0"):
         lamina.threads(-1)

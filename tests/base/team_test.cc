@@ -164,17 +164,44 @@ TEST(Team, ToldToSleepItDoesNotSpin) {
 }
 
 TEST(Team, ARegionInsideARegionIsComputedAlone) {
+  std::atomic<int> outer{0};
   std::atomic<int> inner{0};
-  RunTeam(1, [&](Team) {});
-  RunTeam(2, [&](Team team) {
-    if (team.thread == 0) {
+  std::thread([&] {  // a pool that has not been told to go on alone
+    RunTeam(3, [&](Team) {
+      ++outer;
       RunTeam(2, [&](Team nested) {
         EXPECT_EQ(nested.size, 1);
         ++inner;
       });
+    });
+  })
+      .join();
+  EXPECT_EQ(outer, 3);
+  EXPECT_EQ(inner, 3);
+}
+
+TEST(Team, EachIsTakenOnceAndALongOneKeepsNobody) {
+  for (int threads : {1, 2, 5}) {
+    for (int64_t count : {0, 1, 4, 1001}) {
+      std::vector<std::atomic<int>> times(static_cast<size_t>(count));
+      RunEach(threads, count, [&](int64_t i) { ++times[static_cast<size_t>(i)]; });
+      for (const auto& once : times) {
+        EXPECT_EQ(once, 1);
+      }
     }
-  });
-  EXPECT_EQ(inner, 1);
+  }
+  constexpr int kShort = 20;
+  std::atomic<int> done{0};
+  std::thread([&] {
+    RunEach(2, kShort + 1, [&](int64_t i) {
+      const auto begin = std::chrono::steady_clock::now();
+      while (i == 0 && done < kShort && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+        std::this_thread::yield();  // until the other thread has done all others
+      }
+      done += i == 0 ? 0 : 1;
+    });
+  }).join();
+  EXPECT_EQ(done, kShort);
 }
 
 TEST(Team, EveryCallingThreadHasItsOwn) {

@@ -41,9 +41,6 @@ SKIPS = {
         "LayerTest.test_an_output_larger_than_the_disk_or_allowed_leaves_nothing": LIMITS,
         "LayerTest.test_control_c_leaves_nothing_behind": SIGNALS,
     },
-    "limits_test": {
-        "LimitsTest.test_more_threads_than_can_be_started": "is of Linux: MinGW's OpenMP takes OMP_NUM_THREADS before the program",
-    },
     "names_test": NAMES,
     "others_files_test": {
         "OthersFilesTest.test_pictures_are_refused_before_searching_and_explaining": "sets TMPDIR, which Wine takes itself",

@@ -7,7 +7,6 @@
 
 #ifdef LAMINA_HAVE_BLAS
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <limits>
 #include <vector>
@@ -33,8 +32,6 @@ std::string BlasDescription() { return ""; }
 
 namespace {
 
-// Elementwise passes pay for a parallel region from about this many elements on.
-constexpr int64_t kParallelElements = 16384;
 // A library adds long sums in parts, and would round each part to the weights that it is added to.
 constexpr int64_t kFusedRows = 256;
 
@@ -69,44 +66,46 @@ bool IsPlain(const UpdateRule* rule) {
 template <class T>
 class BlasLayer final : public PreparedLayer {
  public:
-  BlasLayer(const LayerPlanRequest& request, int threads)
+  BlasLayer(const LayerPlanRequest& request, const HostParts& parts)
       : request_(request),
-        threads_(threads),
+        parts_(parts),
         sums_(request.training && request.max_batch > kFusedRows
                   ? static_cast<size_t>(request.layer.outputs * request.layer.inputs)
                   : 0) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
     const MatrixView z = args.z.empty() ? args.a : args.z;
-    const ThreadCountScope scope(threads_);
+    const CblasThreads scope(parts_.threads);
     Gemm({CblasNoTrans, CblasTrans, z.rows, z.cols, args.x.cols}, T(1), args.x, args.weights, T(0), z);
     const auto* bias = static_cast<const T*>(args.bias);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (z.rows * z.cols > kParallelElements)
-    for (int64_t i = 0; i < z.rows; ++i) {
-      T* row = z.Row<T>(i);
-      for (int64_t j = 0; bias != nullptr && j < z.cols; ++j) {
-        row[j] += bias[j];
+    parts_.ForParts(z.rows, z.rows * z.cols, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        T* row = z.Row<T>(i);
+        for (int64_t j = 0; bias != nullptr && j < z.cols; ++j) {
+          row[j] += bias[j];
+        }
+        request_.layer.activation.Value(row, args.a.Row<T>(i), z.cols);
       }
-      request_.layer.activation.Value(row, args.a.Row<T>(i), z.cols);
-    }
+    });
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
-    const ThreadCountScope scope(threads_);
+    const CblasThreads scope(parts_.threads);
     const MatrixView& out = args.out;
     Gemm({CblasNoTrans, CblasNoTrans, out.rows, out.cols, args.delta.cols}, T(1), args.delta, args.weights, T(0), out);
     if (args.previous == nullptr) {
       return;
     }
-#pragma omp parallel for num_threads(threads_) schedule(static) if (out.rows * out.cols > kParallelElements)
-    for (int64_t i = 0; i < out.rows; ++i) {
-      args.previous->MultiplySlope(args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i),
-                                   out.Row<T>(i), out.cols);
-    }
+    parts_.ForParts(out.rows, out.rows * out.cols, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        args.previous->MultiplySlope(args.previous_z.empty() ? nullptr : args.previous_z.Row<T>(i), args.x.Row<T>(i),
+                                     out.Row<T>(i), out.cols);
+      }
+    });
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
-    const ThreadCountScope scope(threads_);
+    const CblasThreads scope(parts_.threads);
     const bool plain = IsPlain(args.rule);
     const bool fused = plain && args.x.rows <= kFusedRows;
     const T eta = fused ? static_cast<T>(args.rule->learning_rate) : T(-1);
@@ -125,19 +124,14 @@ class BlasLayer final : public PreparedLayer {
     if (args.rule == nullptr || fused) {
       return;
     }
-#pragma omp parallel num_threads(threads_) if (outputs * inputs > kParallelElements)
-    {
-      const int64_t count = outputs * inputs;
-      const int64_t thread = omp_get_thread_num();
-      const int64_t size = omp_get_num_threads();
-      UpdateArrays<T>(*args.rule, true, weights, count * thread / size, count * (thread + 1) / size);
-    }
+    parts_.ForParts(outputs * inputs, outputs * inputs,
+                    [&](int64_t begin, int64_t end) { UpdateArrays<T>(*args.rule, true, weights, begin, end); });
     if (args.bias.value != nullptr && !plain) {
       UpdateArrays<T>(*args.rule, false, args.bias, 0, outputs);
     }
   }
 
-  std::string Describe() const override { return fmt::format("blas: gemm, {} threads", threads_); }
+  std::string Describe() const override { return fmt::format("blas: gemm, {} threads", parts_.threads); }
 
  private:
   // to = keep to + scale (sums of the columns of delta).
@@ -154,13 +148,13 @@ class BlasLayer final : public PreparedLayer {
   }
 
   LayerPlanRequest request_;
-  int threads_;
+  HostParts parts_;
   std::vector<T> sums_;  // outputs × inputs: gradients of long batches
 };
 
 class BlasBackend final : public HostBackend {
  public:
-  explicit BlasBackend(int threads) : HostBackend(threads, HostThreads::kOpenMP) {}
+  explicit BlasBackend(int threads) : HostBackend(threads, CblasRegions()) {}
   std::string_view name() const override { return "blas"; }
   std::string Describe() const override { return fmt::format("blas: {}, {} threads", BlasDescription(), threads()); }
 
@@ -191,7 +185,7 @@ class BlasBackend final : public HostBackend {
           "the shape; use cpu, threads or serial");
     }
     return DispatchFloat(request.dtype, [&]<class T>(T) -> std::unique_ptr<PreparedLayer> {
-      return std::make_unique<BlasLayer<T> >(request, threads());
+      return std::make_unique<BlasLayer<T> >(request, parts());
     });
   }
 };

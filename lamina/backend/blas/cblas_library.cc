@@ -3,7 +3,6 @@
 #include "lamina/backend/blas/cblas_library.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -42,7 +41,7 @@ std::optional<int64_t> AddressSpaceLeft_bytes() {
 
 CblasLibrary Open() {
   CblasLibrary library;
-  const int64_t needed = kBase_bytes + kThread_bytes * std::max(UsableCores(), omp_get_max_threads());
+  const int64_t needed = kBase_bytes + kThread_bytes * std::max(UsableCores(), UsualThreads());
   if (const auto left = AddressSpaceLeft_bytes(); left && *left < needed) {
     library.reason = fmt::format("{} takes {} of address space, and the limit (ulimit -v, -d) leaves {}", LAMINA_CBLAS,
                                  BytesText(needed), BytesText(*left));
@@ -53,6 +52,12 @@ CblasLibrary Open() {
   opened.Find(library.dgemm, "cblas_dgemm");
   opened.FindIfThere(library.config, "openblas_get_config");
   opened.FindIfThere(library.core_name, "openblas_get_corename");
+  opened.FindIfThere(library.set_threads, "openblas_set_num_threads");
+  opened.FindIfThere(library.openmp.parallel, "GOMP_parallel");
+  opened.FindIfThere(library.openmp.thread, "omp_get_thread_num");
+  opened.FindIfThere(library.openmp.threads, "omp_get_num_threads");
+  opened.FindIfThere(library.openmp.most, "omp_get_max_threads");
+  opened.FindIfThere(library.openmp.set_most, "omp_set_num_threads");
   library.reason = opened.reason();
   return library;
 }
@@ -62,6 +67,44 @@ CblasLibrary Open() {
 const CblasLibrary& TheCblas() {
   static const CblasLibrary library = Open();
   return library;
+}
+
+namespace {
+
+struct Region {
+  void (*function)(void*, Team);
+  void* context;
+};
+
+void RunByOpenMp(int threads, void (*function)(void*, Team), void* context) noexcept {
+  Region region{function, context};
+  TheCblas().openmp.parallel(
+      [](void* argument) {
+        const OpenMp& openmp = TheCblas().openmp;
+        const auto& of = *static_cast<const Region*>(argument);
+        of.function(of.context, {.thread = openmp.thread(), .size = openmp.threads()});
+      },
+      &region, static_cast<unsigned>(threads), 0);
+}
+
+}  // namespace
+
+RegionRunner CblasRegions() { return TheCblas().openmp.complete() ? RunByOpenMp : RunRegion; }
+
+CblasThreads::CblasThreads(int threads) {
+  const CblasLibrary& library = TheCblas();
+  if (library.openmp.complete()) {  // asked at every product
+    before_ = library.openmp.most();
+    library.openmp.set_most(threads);
+  } else if (library.set_threads != nullptr) {
+    library.set_threads(threads);
+  }
+}
+
+CblasThreads::~CblasThreads() {
+  if (before_ > 0) {
+    TheCblas().openmp.set_most(before_);
+  }
 }
 
 }  // namespace lamina

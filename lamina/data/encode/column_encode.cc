@@ -4,7 +4,6 @@
 #include "lamina/data/encode/column_encode.h"
 
 #include <fmt/format.h>
-#include "lamina/base/openmp.h"
 
 #include <algorithm>
 #include <atomic>
@@ -282,7 +281,7 @@ void EncodeColumns(const Table& table, std::span<const FittedColumn> fitted, std
     using T = decltype(zero);
     for (int64_t part = 0; part < count; part += part_rows) {
       const int64_t end = std::min(part + part_rows, count);
-      const int threads = (end - part) * out.cols() > kParallelCells ? omp_get_max_threads() : 1;
+      const int threads = (end - part) * out.cols() > kParallelCells ? UsualThreads() : 1;
       RunParts(threads, (end - part + kRowTile - 1) / kRowTile, [&](int64_t first, int64_t last) {
         for (int64_t begin = part + first * kRowTile; begin < std::min(end, part + last * kRowTile);
              begin += kRowTile) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lamina/base/error.h"
+#include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_access.h"
 #include "lamina/data/encode/column_statistics.h"
@@ -29,8 +30,8 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
   std::vector<int64_t> all(rows.size());
   std::iota(all.begin(), all.end(), int64_t{0});
   std::vector<ColumnStatistics> statistics(columns.size());
-#pragma omp parallel for schedule(dynamic)
-  for (size_t j = 0; j < columns.size(); ++j) {
+  RunEach(UsualThreads(), std::ssize(columns), [&](int64_t index) {
+    const auto j = static_cast<size_t>(index);
     std::vector<double> values(rows.size());
     DispatchNumbers(*columns[j], [&](const auto* numbers) {
       for (size_t i = 0; i < rows.size(); ++i) {
@@ -43,7 +44,7 @@ std::vector<ColumnStatistics> LogStatistics(std::span<const Column* const> colum
     logarithms.numbers = values.data();
     const Column* const one[] = {&logarithms};
     statistics[j] = ComputeStatistics(one, all)[0];
-  }
+  });
   return statistics;
 }
 
@@ -89,13 +90,15 @@ Ranks RanksOf(std::span<const double> ascending, int64_t bins) {
 std::vector<Ranks> RanksOf(std::span<const Column* const> columns, std::span<const int64_t> rows, bool wanted,
                            int64_t bins) {
   std::vector<Ranks> ranks(columns.size());
-#pragma omp parallel for schedule(dynamic) if (wanted && std::ssize(rows) * std::ssize(columns) > kParallelSorts)
-  for (size_t j = 0; j < columns.size(); ++j) {
-    if (wanted) {
-      ranks[j] = RanksOf(SortedValues(*columns[j], rows), bins);
-      columns[j]->Release();
-    }
+  if (!wanted) {
+    return ranks;
   }
+  const bool many = std::ssize(rows) * std::ssize(columns) > kParallelSorts;
+  RunEach(many ? UsualThreads() : 1, std::ssize(columns), [&](int64_t index) {
+    const auto j = static_cast<size_t>(index);
+    ranks[j] = RanksOf(SortedValues(*columns[j], rows), bins);
+    columns[j]->Release();
+  });
   return ranks;
 }
 

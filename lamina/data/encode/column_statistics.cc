@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "lamina/base/team.h"
 #include "lamina/data/encode/column_access.h"
 
 namespace lamina {
@@ -23,8 +24,9 @@ void ForTiles(std::span<const Column* const> all, std::span<const int64_t> rows,
   const auto count = static_cast<int64_t>(rows.size());
   const auto columns = static_cast<int64_t>(all.size());
   const int64_t width = !all.empty() && all[0]->mapping != nullptr ? 1 : kColumnBlock;
-#pragma omp parallel for schedule(dynamic) if (columns > width && count * columns > kParallelReads)
-  for (int64_t block = 0; block < columns; block += width) {
+  const int threads = count * columns > kParallelReads ? UsualThreads() : 1;
+  RunEach(threads, (columns + width - 1) / width, [&](int64_t index) {
+    const int64_t block = index * width;
     const int64_t end = std::min(columns, block + width);
     for (int64_t begin = 0; begin < count; begin += kStatisticsRows) {
       const auto tile =
@@ -36,7 +38,7 @@ void ForTiles(std::span<const Column* const> all, std::span<const int64_t> rows,
     for (int64_t j = block; j < end; ++j) {
       all[static_cast<size_t>(j)]->Release();
     }
-  }
+  });
 }
 
 // Calls fn(position in `rows`) for each missing cell until it returns false.

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"
 
 namespace lamina {
@@ -181,10 +182,12 @@ std::vector<uint64_t> HashRows(const Dataset& data) {
   DispatchFloat(data.features.dtype(), [&]<class T>(T) {
     for (int64_t begin = 0; begin < data.size(); begin += kRows) {
       const int64_t end = std::min(data.size(), begin + kRows);
-#pragma omp parallel for schedule(static) if ((end - begin) * data.features.cols() > (int64_t{1} << 18))
-      for (int64_t i = begin; i < end; ++i) {
-        hashes[static_cast<size_t>(i)] = HashRow<T>(data, i);
-      }
+      const bool many = (end - begin) * data.features.cols() > (int64_t{1} << 18);
+      RunParts(many ? UsualThreads() : 1, end - begin, [&](int64_t first, int64_t last) {
+        for (int64_t i = begin + first; i < begin + last; ++i) {
+          hashes[static_cast<size_t>(i)] = HashRow<T>(data, i);
+        }
+      });
       data.Release(begin, end - begin);
     }
   });
@@ -209,8 +212,8 @@ std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, c
   }
   const std::vector<FittedColumn>& inputs = fitted.inputs().columns();
   std::vector<double> figures(inputs.size());
-#pragma omp parallel for schedule(dynamic)
-  for (size_t j = 0; j < inputs.size(); ++j) {
+  RunEach(UsualThreads(), std::ssize(inputs), [&](int64_t input) {
+    const auto j = static_cast<size_t>(input);
     if (!fitted.derive().Makes(inputs[j].name)) {
       const Column& column = table.columns[static_cast<size_t>(inputs[j].position)];
       const std::vector<double> x = ValuesOf(column, judged);
@@ -218,7 +221,7 @@ std::vector<Leak> FindLeaks(const Table& table, std::span<const int64_t> rows, c
       const ByColumn by_column(x, y, halves, classes, column.kind == ColumnKind::kNumber);
       figures[j] = FigureOf(by_column, x, y, halves, classes);
     }
-  }
+  });
   std::vector<Leak> leaks;
   for (size_t j = 0; j < inputs.size(); ++j) {
     if (figures[j] > 0) {

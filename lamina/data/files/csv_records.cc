@@ -3,7 +3,6 @@
 #include "lamina/data/files/csv_records.h"
 
 #include <fmt/format.h>
-#include "lamina/base/openmp.h"
 
 #include <algorithm>
 #include <atomic>
@@ -127,17 +126,14 @@ struct Part {
 // Whether fn(i) is true for all i in [0, count), which threads share; false where one throws.
 template <class Fn>
 bool ForAll(size_t count, const Fn& fn) {
-  std::atomic<size_t> next{0};
   std::atomic<bool> all{true};
-  RunTeam(static_cast<int>(std::min<size_t>(count, static_cast<size_t>(omp_get_max_threads()))), [&](Team) {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        if (!fn(i)) {
-          all = false;
-        }
-      } catch (const std::exception&) {
+  RunEach(UsualThreads(), static_cast<int64_t>(count), [&](int64_t i) {
+    try {
+      if (!fn(static_cast<size_t>(i))) {
         all = false;
       }
+    } catch (const std::exception&) {
+      all = false;
     }
   });
   return all;
@@ -171,7 +167,7 @@ CsvRecords ReadRecords(const CsvCursor& cursor, const CsvRecordsPlan& plan, int6
   const bool known = std::all_of(plan.columns.begin(), plan.columns.end(),
                                  [](const CsvColumnPlan& column) { return column.kind != FieldKind::kMissing; });
   if (parts == 0) {
-    parts = std::clamp<int64_t>((cursor.end() - cursor.at()) / kPart_bytes, 1, omp_get_max_threads());
+    parts = std::clamp<int64_t>((cursor.end() - cursor.at()) / kPart_bytes, 1, UsualThreads());
   }
   if (parts < 2 || !known) {
     return ReadInOrder(cursor, plan);

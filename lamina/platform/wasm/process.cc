@@ -14,7 +14,6 @@ std::string HostName() { return ""; }
 std::vector<std::string> WordsOfProgram(int count, const char* const* words) { return {words, words + count}; }
 std::string FolderOfCaches() { return ""; }
 std::string ProgramFile() { return ""; }
-void RunAnew(const char*, char**) noexcept {}
 void SetVariable(const char* name, const char* value, bool replace) noexcept { setenv(name, value, replace ? 1 : 0); }
 void EndNow(int) noexcept { __builtin_trap(); }
 

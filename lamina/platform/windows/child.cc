@@ -104,11 +104,10 @@ int Start(const std::vector<std::string>& words, const ChildPlan& plan, std::arr
     return windows::ErrnoOf(GetLastError());
   }
   start.lpAttributeList = list;
-  const std::wstring folder = windows::Wide(plan.folder);
   const DWORD flags = EXTENDED_STARTUPINFO_PRESENT | CREATE_NO_WINDOW | (plan.own_group ? CREATE_NEW_PROCESS_GROUP : 0);
   PROCESS_INFORMATION made{};
-  const BOOL started = CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, flags, nullptr,
-                                      folder.empty() ? nullptr : folder.c_str(), &start.StartupInfo, &made);
+  const BOOL started =
+      CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, flags, nullptr, nullptr, &start.StartupInfo, &made);
   const DWORD error = GetLastError();
   DeleteProcThreadAttributeList(list);
   if (started == 0) {

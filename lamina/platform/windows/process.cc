@@ -72,9 +72,6 @@ std::string ProgramFile() {
   return windows::Narrow({path.data(), size});
 }
 
-// What begins anew here is another process, for which whoever started this one does not wait.
-void RunAnew(const char*, char**) noexcept {}
-
 void SetVariable(const char* name, const char* value, bool replace) noexcept {
   if (replace || std::getenv(name) == nullptr) {
     _putenv_s(name, value);
