@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/platform/process.h"
 #include "lamina/platform/thread.h"
@@ -277,6 +279,15 @@ int UsableCores() {
     return std::max(1, platform::CountOf(usable));
   }
   return static_cast<int>(platform::RunningProcessors());
+}
+
+int UsualThreads() {
+  static const int told = [] {
+    const char* const text = std::getenv("OMP_NUM_THREADS");  // "4", or "4,2": of loops within loops
+    const auto number = ParseInteger(text == nullptr ? "" : Trim(SplitText(text, ',').front()));
+    return static_cast<int>(std::clamp<int64_t>(number.value_or(0), 0, static_cast<int64_t>(kThreadCounts.high)));
+  }();
+  return told > 0 ? told : UsableCores();
 }
 
 }  // namespace lamina

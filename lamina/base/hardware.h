@@ -36,4 +36,8 @@ HardwareInfo QueryHardware(const std::string& root = "/");
 /// Cores this process may use (its affinity mask), at least 1.
 int UsableCores();
 
+/// Threads where nobody gives a number: what OMP_NUM_THREADS said at the first call, else the cores that this process
+/// may use. So many prepare data.
+int UsualThreads();
+
 }  // namespace lamina

@@ -1,4 +1,5 @@
 // Regions of team.h where no thread may be started (the predict library): the calling thread is the team.
+#include "lamina/base/hardware.h"
 #include "lamina/base/team.h"
 
 namespace lamina {

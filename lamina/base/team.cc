@@ -11,9 +11,7 @@
 
 #include "lamina/base/abandon.h"
 #include "lamina/base/hardware.h"
-#include "lamina/base/setting.h"
 #include "lamina/base/team_choice.h"
-#include "lamina/base/text.h"
 #include "lamina/platform/thread.h"
 
 namespace lamina {
@@ -392,15 +390,6 @@ void RunRegion(int threads, void (*function)(void*, Team), void* context) noexce
     pool = std::make_unique<ThreadPool>();
   }
   pool->Run(threads, function, context);
-}
-
-int UsualThreads() {
-  static const int told = [] {
-    const char* const text = std::getenv("OMP_NUM_THREADS");  // "4", or "4,2": of loops within loops
-    const auto number = ParseInteger(text == nullptr ? "" : Trim(SplitText(text, ',').front()));
-    return static_cast<int>(std::clamp<int64_t>(number.value_or(0), 0, static_cast<int64_t>(kThreadCounts.high)));
-  }();
-  return told > 0 ? told : UsableCores();
 }
 
 }  // namespace lamina

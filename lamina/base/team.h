@@ -81,10 +81,6 @@ void RunParts(int threads, int64_t count, const Fn& fn) noexcept {
           [&](Team team) { fn(team.Begin(count), team.End(count)); });
 }
 
-/// Threads where nobody gives a number: what OMP_NUM_THREADS said at the first call, else the cores that this process
-/// may use. So many prepare data.
-int UsualThreads();
-
 /// fn(i) for each i in [0, count): whoever is free takes the next one. For pieces of unlike length.
 template <class Fn>
 void RunEach(int threads, int64_t count, const Fn& fn) noexcept {

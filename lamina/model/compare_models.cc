@@ -11,6 +11,7 @@
 #include <set>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"

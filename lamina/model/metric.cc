@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/names.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/team.h"

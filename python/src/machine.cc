@@ -13,7 +13,6 @@
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/setting.h"
-#include "lamina/base/team.h"
 #include "lamina/platform/process.h"
 #include "lamina/tune/profile.h"
 

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/team.h"

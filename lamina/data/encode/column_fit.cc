@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"
 #include "lamina/data/encode/column_access.h"

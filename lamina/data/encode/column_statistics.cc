@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "lamina/base/hardware.h"
 #include "lamina/base/team.h"
 #include "lamina/data/encode/column_access.h"
 

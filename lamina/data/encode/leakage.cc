@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lamina/base/hardware.h"
 #include "lamina/base/team.h"
 #include "lamina/data/encode/category_lookup.h"
 

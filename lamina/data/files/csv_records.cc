@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/stop.h"
 #include "lamina/base/team.h"
 
