@@ -2,28 +2,40 @@
 // Linked into the files of the wheel, whose other names stay in the versions that such systems have
 // (scripts/older_systems).
 #include <pthread.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 
 #define LAMINA_HERE extern "C" [[gnu::visibility("hidden")]]
 
-// glibc 2.33 has functions of these names; older headers made calls with a version of them.
+#ifdef __x86_64__
+#define LAMINA_OLDER(function, name) __asm__(".symver " #function "," #name "@GLIBC_2.2.5")
+#define LAMINA_OLDER_STAT_AT "GLIBC_2.4"
+constexpr int kStatVersion = 1;
+#else
+#define LAMINA_OLDER(function, name) __asm__(".symver " #function "," #name "@GLIBC_2.17")
+#define LAMINA_OLDER_STAT_AT "GLIBC_2.17"
+constexpr int kStatVersion = 0;
+#endif
+
+// What headers of glibc before 2.33 call for stat() and its kin.
 extern "C" {
-int __xstat(int version, const char* path, struct stat* found);
-int __lxstat(int version, const char* path, struct stat* found);
-int __fxstat(int version, int descriptor, struct stat* found);
-int __fxstatat(int version, int folder, const char* path, struct stat* found, int flags);
+int OlderStat(int version, const char* path, struct stat* found);
+int OlderLstat(int version, const char* path, struct stat* found);
+int OlderFstat(int version, int descriptor, struct stat* found);
+int OlderFstatat(int version, int folder, const char* path, struct stat* found, int flags);
+LAMINA_OLDER(OlderStat, __xstat);
+LAMINA_OLDER(OlderLstat, __lxstat);
+LAMINA_OLDER(OlderFstat, __fxstat);
+__asm__(".symver OlderFstatat,__fxstatat@" LAMINA_OLDER_STAT_AT);
 }
 
 namespace {
 
-#ifdef __x86_64__
-constexpr int kStatVersion = 1;
-#else
-constexpr int kStatVersion = 0;
-#endif
 constexpr int64_t kSecond_ns = 1'000'000'000;
 
 int64_t Time_ns(clockid_t clock) {
@@ -41,16 +53,29 @@ timespec ByRealTime(clockid_t clock, const timespec& until) {
 
 }  // namespace
 
-LAMINA_HERE int stat(const char* path, struct stat* found) noexcept { return __xstat(kStatVersion, path, found); }
-LAMINA_HERE int lstat(const char* path, struct stat* found) noexcept { return __lxstat(kStatVersion, path, found); }
-LAMINA_HERE int fstat(int descriptor, struct stat* found) noexcept { return __fxstat(kStatVersion, descriptor, found); }
+LAMINA_HERE int stat(const char* path, struct stat* found) noexcept { return OlderStat(kStatVersion, path, found); }
+LAMINA_HERE int lstat(const char* path, struct stat* found) noexcept { return OlderLstat(kStatVersion, path, found); }
+LAMINA_HERE int fstat(int descriptor, struct stat* found) noexcept {
+  return OlderFstat(kStatVersion, descriptor, found);
+}
 LAMINA_HERE int fstatat(int folder, const char* path, struct stat* found, int flags) noexcept {
-  return __fxstatat(kStatVersion, folder, path, found, flags);
+  return OlderFstatat(kStatVersion, folder, path, found, flags);
 }
 
 // Since 2.32: whether counters of shared pointers need no atomic operations. They do.
 extern "C" {
 [[gnu::visibility("hidden")]] char __libc_single_threaded = 0;
+}
+
+// Since 2.36. It ends the process where there are no random bytes, as glibc's does.
+LAMINA_HERE uint32_t arc4random() noexcept {
+  uint32_t bits = 0;
+  while (getrandom(&bits, sizeof bits, 0) < 0) {
+    if (errno != EINTR) {
+      std::abort();
+    }
+  }
+  return bits;
 }
 
 // Since 2.30.
