@@ -42,6 +42,7 @@ SKIPS = {
         "LayerTest.test_control_c_leaves_nothing_behind": SIGNALS,
     },
     "names_test": NAMES,
+    "older_systems_test": SCRIPT,
     "others_files_test": {
         "OthersFilesTest.test_pictures_are_refused_before_searching_and_explaining": "sets TMPDIR, which Wine takes itself",
         "OthersFilesTest.test_pictures_are_refused_before_training": "sets TMPDIR, which Wine takes itself",
