@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -70,6 +71,8 @@ std::string ArmName(const std::string& implementer, const std::string& part) {
   }
   return "";
 }
+
+std::atomic<int> most_usual_threads{0};  // 0: no limit
 
 // Drops what only lengthens the name: "(R)", "(TM)", " CPU @ 2.20GHz", " 16-Core Processor".
 std::string ShortName(std::string name) {
@@ -287,7 +290,11 @@ int UsualThreads() {
     const auto number = ParseInteger(text == nullptr ? "" : Trim(SplitText(text, ',').front()));
     return static_cast<int>(std::clamp<int64_t>(number.value_or(0), 0, static_cast<int64_t>(kThreadCounts.high)));
   }();
-  return told > 0 ? told : UsableCores();
+  const int threads = told > 0 ? told : UsableCores();
+  const int most = most_usual_threads.load(std::memory_order_relaxed);
+  return most > 0 ? std::min(threads, most) : threads;
 }
+
+void LimitUsualThreads(int most) { most_usual_threads.store(most, std::memory_order_relaxed); }
 
 }  // namespace lamina

@@ -40,4 +40,8 @@ int UsableCores();
 /// may use. So many prepare data.
 int UsualThreads();
 
+/// UsualThreads() are at most so many from now on, in the whole process; 0: no limit. For hosts that share their cores
+/// among libraries.
+void LimitUsualThreads(int most);
+
 }  // namespace lamina

@@ -3,7 +3,6 @@
 #include "python/src/machine.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,8 +18,6 @@
 namespace lamina::python {
 namespace {
 
-std::atomic<int> most_usual{0};  // 0: no limit
-
 struct Made {
   std::unique_ptr<Backend> backend;
   int64_t process;
@@ -34,11 +31,8 @@ int ThreadsOf(int threads) {
                 {.value = std::to_string(threads)});
   }
   const int most = static_cast<int>(kThreadCounts.high);
-  const int limit = most_usual > 0 ? most_usual.load() : most;
-  return std::min(most, threads > 0 ? threads : std::min(limit, UsualThreads()));
+  return std::min(most, threads > 0 ? threads : UsualThreads());
 }
-
-void LimitUsualThreads(int most) { most_usual = most; }
 
 const Backend& BackendOf(const std::string& name, int threads) {
   static auto& mutex = *new std::mutex;

@@ -7,15 +7,11 @@
 
 namespace lamina::python {
 
-/// `threads` 0: UsualThreads() within the limit of threadpoolctl. Throws Error as MakeBackend(). Safe for several
-/// threads; the backend lives as long as the process. After a fork, a backend that computes on a device is refused in
-/// the child (Error(kUnsupported)).
+/// `threads` 0: UsualThreads(). Throws Error as MakeBackend(). Safe for several threads; the backend lives as long as
+/// the process. After a fork, a backend that computes on a device is refused in the child (Error(kUnsupported)).
 const Backend& BackendOf(const std::string& name, int threads);
 
 /// What `threads` means now.
 int ThreadsOf(int threads);
-
-/// Wherever nobody gives a number, there are at most so many threads from now on; 0: UsualThreads().
-void LimitUsualThreads(int most);
 
 }  // namespace lamina::python

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lamina/backend/backends.h"
+#include "lamina/base/hardware.h"
 #include "lamina/base/names.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
@@ -105,7 +106,7 @@ void BindMachine(nanobind::module_& module) {
       "Names of settings that earlier versions had; `train` says of each what to do instead.");
   module.def("shown", &WithoutControls, nanobind::arg("text"), "A text on one line, as a terminal may get it.");
   module.def("threads", &ThreadsOf, nanobind::arg("threads") = 0, "How many threads a call computes on.");
-  module.def("limit_threads", &LimitUsualThreads, nanobind::arg("most"),
+  module.def("limit_threads", &lamina::LimitUsualThreads, nanobind::arg("most"),
              "For calls without a number of threads; 0: no limit.");
 }
 
