@@ -207,6 +207,7 @@ TEST(Team, EachIsTakenOnceAndALongOneKeepsNobody) {
 TEST(Team, EveryCallingThreadHasItsOwn) {
   std::vector<int64_t> sums(3);
   std::vector<std::thread> callers;
+  callers.reserve(sums.size());
   for (int64_t& sum : sums) {
     callers.emplace_back([&sum] { sum = RoundsWithBarriers(2, 200); });
   }

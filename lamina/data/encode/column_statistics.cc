@@ -56,7 +56,7 @@ void ForMissing(const Column& column, std::span<const int64_t> rows, Fn&& fn) {
   DispatchNumbers(column, [&](const auto* numbers) {
     for (size_t i = 0; i < rows.size(); ++i) {
       const auto value = numbers[rows[i] * column.stride];
-      if (value != value && !fn(i)) {
+      if (value != value && !fn(i)) {  // NOLINT(misc-redundant-expression): a NaN; integers are none
         return;
       }
     }
