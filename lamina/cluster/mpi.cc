@@ -86,7 +86,7 @@ class MpiRank : public Communicator {
         std::this_thread::sleep_for(kAside);
       }
       if (aside || tests % kTestsBetweenYields == 0) {
-        platform::Yield();
+        platform::LetOthersRun();
         ThrowIfCancelled();
         if (watch.Elapsed_seconds() > patience_seconds()) {
           ThrowMissing(exchange);

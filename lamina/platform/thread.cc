@@ -60,7 +60,7 @@ std::optional<ThreadHandle> StartThread(void (*function)(void*), void* argument,
 
 void JoinThread(ThreadHandle thread) noexcept { pthread_join(std::bit_cast<pthread_t>(thread.value), nullptr); }
 
-void Yield() noexcept { sched_yield(); }
+void LetOthersRun() noexcept { sched_yield(); }
 
 void AfterFork(void (*call)()) noexcept { pthread_atfork(nullptr, nullptr, call); }
 

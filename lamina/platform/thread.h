@@ -39,7 +39,7 @@ std::optional<ThreadHandle> StartThread(void (*function)(void*), void* argument,
 void JoinThread(ThreadHandle thread) noexcept;
 
 /// Lets others run.
-void Yield() noexcept;
+void LetOthersRun() noexcept;
 /// The name that debuggers and lists of threads show: 15 bytes at most.
 void NameThisThread(const char* name) noexcept;
 /// For a thread that sleeps most of the time: that it need not wait for the slice of one that computes to end.

@@ -62,7 +62,7 @@ std::optional<ThreadHandle> StartThread(void (*function)(void*), void* argument,
 
 void JoinThread(ThreadHandle thread) noexcept { pthread_join(std::bit_cast<pthread_t>(thread.value), nullptr); }
 
-void Yield() noexcept { SwitchToThread(); }
+void LetOthersRun() noexcept { SwitchToThread(); }
 void NameThisThread(const char*) noexcept {}
 void AskForShortSlices() noexcept {}
 void AfterFork(void (*)()) noexcept {}  // there is none
