@@ -10,7 +10,6 @@
 #include <winsock2.h>
 // after winsock2.h, which would be its own older form otherwise
 #include <windows.h>
-#undef Yield  // nothing since Windows 3
 
 #include <string>
 #include <string_view>
