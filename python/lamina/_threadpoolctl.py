@@ -9,8 +9,9 @@ from . import _core
 try:
     import threadpoolctl
 except ImportError:
-    pass
-else:
+    threadpoolctl = None
+
+if hasattr(threadpoolctl, "register"):  # since 3.2
 
     class LaminaController(threadpoolctl.LibController):
         user_api = "openmp"  # what limits ask for who speak of threads in loops

@@ -36,19 +36,16 @@ __asm__(".symver OlderFstatat,__fxstatat@" LAMINA_OLDER_STAT_AT);
 
 namespace {
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
-
-int64_t Time_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return now.tv_sec * kSecond_ns + now.tv_nsec;
-}
-
-// The same moment by the clock of pthread_cond_timedwait().
+// The same moment by the clock of pthread_cond_timedwait(). Seconds stay seconds: a wait may be as long as numbers are.
 timespec ByRealTime(clockid_t clock, const timespec& until) {
-  const int64_t left_ns = until.tv_sec * kSecond_ns + until.tv_nsec - Time_ns(clock);
-  const int64_t moment_ns = Time_ns(CLOCK_REALTIME) + left_ns;
-  return {.tv_sec = moment_ns / kSecond_ns, .tv_nsec = moment_ns % kSecond_ns};
+  constexpr long kSecond_ns = 1'000'000'000;
+  timespec now{};
+  timespec real{};
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &real);
+  const long nanoseconds = real.tv_nsec + until.tv_nsec - now.tv_nsec;  // of -1 to 2 seconds
+  const long seconds = nanoseconds < 0 ? -1 : nanoseconds / kSecond_ns;
+  return {.tv_sec = real.tv_sec + until.tv_sec - now.tv_sec + seconds, .tv_nsec = nanoseconds - seconds * kSecond_ns};
 }
 
 }  // namespace

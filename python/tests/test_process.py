@@ -80,6 +80,11 @@ def test_numbers_of_threads_are_limited_as_those_of_openmp():
         lamina.threads(-1)
 
 
+def test_a_threadpoolctl_that_takes_no_others_and_none_at_all():
+    for module in ("types.ModuleType('threadpoolctl')", "None"):
+        assert python(f"import sys, types; sys.modules['threadpoolctl'] = {module}; import lamina; print(lamina.threads(3))") == "3"
+
+
 def test_beside_others_in_one_process():
     pytest.importorskip("sklearn")
     expected = compute(5)
