@@ -34,13 +34,13 @@ class GpuCheckTest(CliTest):
         self.assertIn("killed and resumed: the same bits", summary)
 
     def test_a_tool_that_hangs_is_killed_and_the_archive_is_there(self):
-        done, summary = self.check("--part", "b", LAMINA_TOOLS_HANG="ncu", LAMINA_GPU_CHECK_SECONDS="3")
+        done, summary = self.check("--part", "b", LAMINA_TOOLS_HANG="ncu", LAMINA_GPU_CHECK_SECONDS="5")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(summary, r"ncu-l1-identity-f32-forward\S+ +\d+ s  FAILED \((124|137)\)")
         self.assertIn("NOT RUN: the time of this part is over", summary)
 
     def test_wrong_flags_are_refused(self):
-        for arguments, said in ((["--part", "d"], "--part takes smoke, a, b, c or v"), (["--fast"], "--fast: unknown flag"),
+        for arguments, said in ((["--part", "a,d"], "--part takes smoke, t, a, b, c, v and m"), (["--fast"], "--fast: unknown flag"),
                                 (["--copy-to", "/no/folder"], "--copy-to: there is no folder")):
             done = subprocess.run([os.path.join(SOURCE, "scripts", "gpu-check"), *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 1)
