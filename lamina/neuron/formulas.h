@@ -69,7 +69,8 @@ LAMINA_HD inline double Tanh(double x) { return std::tanh(x); }
 LAMINA_HD inline float Sin(float x) {
 #if defined(__CUDA_ARCH__)
   const float n = rintf(x * 0.318309886F);
-  const float r = fmaf(-n, 6.27711415e-07F, fmaf(-n, 0.000967025757F, fmaf(-n, 3.140625F, x)));
+  const float near = fmaf(-n, 0.000967025757F, fmaf(-n, 3.140625F, x));
+  const float r = fmaf(-n, 1.21542013e-10F, fmaf(-n, 6.27711415e-07F, near));
   const float sine = sinpif(r * 0.318309886F);
   return (static_cast<int>(n) & 1) != 0 ? -sine : sine;
 #else

@@ -26,7 +26,7 @@ namespace {
 
 template <class E>
 __global__ void PlainProductKernel(ConstMatrixView a, ConstMatrixView b, Pass pass, bool rounds, int64_t rows,
-                                   int64_t cols, int64_t depth, void* product) {
+                                   int64_t cols, int64_t depth, LtResult to) {
   using T = std::conditional_t<std::is_same_v<E, double>, double, float>;
   const int64_t n = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (n >= rows * cols) {
@@ -43,12 +43,18 @@ __global__ void PlainProductKernel(ConstMatrixView a, ConstMatrixView b, Pass pa
     sum += (pass == Pass::kWeightGradient ? at(a, k, i) : at(a, i, k)) *
            (pass == Pass::kForward ? at(b, j, k) : at(b, k, j));
   }
-  static_cast<T*>(product)[n] = sum;
+  if (to.bias != nullptr) {
+    sum += static_cast<const T*>(to.bias)[j];
+  }
+  if (to.relu) {
+    sum = sum < T(0) ? T(0) : sum;
+  }
+  static_cast<T*>(to.data)[i * (to.stride > 0 ? to.stride : cols) + j] = sum;
 }
 
 }  // namespace
 
-void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept {
+bool LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, const LtResult& to) noexcept {
   const Pass pass = state_->pass;
   const int64_t rows = pass == Pass::kWeightGradient ? a.cols : a.rows;
   const int64_t cols = pass == Pass::kForward ? b.rows : b.cols;
@@ -57,9 +63,10 @@ void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* pr
     if constexpr (!std::is_integral_v<E>) {
       state_->device.Launch("plain product", &PlainProductKernel<E>,
                             dim3{static_cast<unsigned>((rows * cols + 63) / 64), 1, 1}, 64, 0, a, b, pass,
-                            state_->rounds, rows, cols, depth, product);
+                            state_->rounds, rows, cols, depth, to);
     }
   });
+  return true;
 }
 
 }  // namespace lamina::cuda_emulated

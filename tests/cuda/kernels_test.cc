@@ -249,7 +249,9 @@ TEST(CudaKernels, ANetworkIsTheProcessorsUpToRounding) {
     options.least_device_rows = 91;
     EXPECT_EQ(FitKernelNetwork(DatasetOf(x, TargetsFor(x, 2)), options).solver, "");
   }
-  EXPECT_EQ(backend->FreeMemory_bytes(), free);
+  if (conformance::CudaUnderTest() == conformance::kEmulatedCuda) {  // a GPU's memory is that of other programs, too
+    EXPECT_EQ(backend->FreeMemory_bytes(), free);
+  }
 }
 
 TEST(CudaKernels, MachinesThatDoNotFitAreRefusedBefore) {

@@ -80,6 +80,9 @@ TEST_P(NoveltyOn, IsTheLoopOverSingleRowsOfRealNumbers) {
   const Chosen backend(GetParam());
   const int64_t rows = IsEmulated(GetParam()) ? 100 : 700;
   for (const DType dtype : {DType::kF32, DType::kF64}) {
+    if (!GetParam().Supports(dtype)) {
+      continue;
+    }
     for (const Synapse synapse : {Synapse::kL1, Synapse::kL2, Synapse::kL2Squared}) {
       Matrix numbers(rows, 9, dtype);
       Random random(7);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 #include "lamina/backend/cuda/language.h"
 #include "lamina/neuron/activation.h"
@@ -28,6 +29,16 @@ inline DeviceActivation ToDevice(const Activation& activation) {
     }
   }
   return device;
+}
+
+/// Whether it is the formula F.
+template <class F, size_t kIndex = 0>
+constexpr bool IsFormula(const DeviceActivation& activation) {
+  if constexpr (std::is_same_v<F, std::tuple_element_t<kIndex, formulas::BuiltinActivations>>) {
+    return activation.kind == static_cast<int>(kIndex);
+  } else {
+    return IsFormula<F, kIndex + 1>(activation);
+  }
 }
 
 template <size_t kParameter, class F>

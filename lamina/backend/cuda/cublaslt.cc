@@ -143,7 +143,7 @@ struct LtProduct::State {
     cublasLtMatmulAlgo_t algorithm{};
     bool ready = false;
   };
-  using Key = std::tuple<int64_t, int64_t, int64_t, uint32_t, int64_t, int64_t, uint32_t, uint32_t>;
+  using Key = std::tuple<int64_t, int64_t, int64_t, uint32_t, int64_t, int64_t, uint32_t, int64_t, uint32_t, int>;
 
   Device& device;
   Pass pass;
@@ -155,8 +155,12 @@ struct LtProduct::State {
   std::map<Key, Plan> plans;
 
   bool Start() noexcept;
-  Plan& PlanFor(const ConstMatrixView& a, const ConstMatrixView& b, const void* product) noexcept;
-  bool Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b, const void* product) noexcept;
+  bool Ask(const LtResult& to) const noexcept;
+  Plan& PlanFor(const ConstMatrixView& a, const ConstMatrixView& b, const LtResult& to) noexcept;
+  bool Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b, const LtResult& to) noexcept;
+  int64_t Stride(const ConstMatrixView& b, const LtResult& to) const {
+    return to.stride > 0 ? to.stride : ProductCols(b);
+  }
   int64_t ProductCols(const ConstMatrixView& b) const { return pass == Pass::kForward ? b.rows : inputs; }
 };
 
@@ -195,8 +199,27 @@ LtProduct::~LtProduct() {
   }
 }
 
+namespace {
+
+cublasLtEpilogue_t EpilogueOf(const LtResult& to) {
+  if (to.bias == nullptr) {
+    return to.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+  }
+  return to.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+}
+
+}  // namespace
+
+// Tells the description what is wanted beside the product; a bias is by rows of the library's result.
+bool LtProduct::State::Ask(const LtResult& to) const noexcept {
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute, const auto& value) {
+    return TheLibrary().desc_set(desc, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS;
+  };
+  return set(CUBLASLT_MATMUL_DESC_EPILOGUE, EpilogueOf(to)) && set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, to.bias);
+}
+
 bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMatrixView& b,
-                            const void* product) noexcept {
+                            const LtResult& to) noexcept {
   const Library& library = TheLibrary();
   const auto layout = [&](cublasLtMatrixLayout_t& made, DType type, int64_t rows, int64_t cols, int64_t stride) {
     return library.layout_create(&made, TypeOf(type), static_cast<uint64_t>(rows), static_cast<uint64_t>(cols),
@@ -207,7 +230,7 @@ bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMat
   const DType result = OutputType(dtype);
   // A row-major matrix of r x c is a column-major one of c x r with the same stride.
   if (!layout(plan.first, dtype, b.cols, b.rows, b.stride) || !layout(plan.second, dtype, a.cols, a.rows, a.stride) ||
-      !layout(plan.result, result, cols, rows, cols)) {
+      !layout(plan.result, result, cols, rows, Stride(b, to))) {
     return false;
   }
   cublasLtMatmulPreference_t preference = nullptr;
@@ -218,12 +241,12 @@ bool LtProduct::State::Make(Plan& plan, const ConstMatrixView& a, const ConstMat
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
     taken = library.preference_set(preference, attribute, &value, sizeof(value)) == CUBLAS_STATUS_SUCCESS && taken;
   };
-  const uint32_t to = AlignmentOf(product, cols, result);
+  const uint32_t aligned = AlignmentOf(to.data, Stride(b, to), result);
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<uint64_t>(kWorkspace_bytes));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, AlignmentOf(b.data, b.stride, dtype));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, AlignmentOf(a.data, a.stride, dtype));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, to);
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, to);
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, aligned);
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, aligned);
   std::array<cublasLtMatmulHeuristicResult_t, kAlgorithms> found{};
   int count = 0;
   taken = taken && library.heuristic(shared->handle, desc, plan.first, plan.second, plan.result, plan.result,
@@ -250,38 +273,41 @@ bool LtProduct::State::Start() noexcept {
 }
 
 LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, const ConstMatrixView& b,
-                                                  const void* product) noexcept {
-  const auto [at, is_new] = plans.try_emplace(Key{a.rows, a.cols, a.stride, AlignmentOf(a.data, a.stride, dtype),
-                                                  b.rows, b.stride, AlignmentOf(b.data, b.stride, dtype),
-                                                  AlignmentOf(product, ProductCols(b), OutputType(dtype))});
+                                                  const LtResult& to) noexcept {
+  const int64_t stride = Stride(b, to);
+  const auto [at, is_new] = plans.try_emplace(
+      Key{a.rows, a.cols, a.stride, AlignmentOf(a.data, a.stride, dtype), b.rows, b.stride,
+          AlignmentOf(b.data, b.stride, dtype), stride, AlignmentOf(to.data, stride, OutputType(dtype)),
+          EpilogueOf(to)});
   if (is_new) {
-    at->second.ready = Make(at->second, a, b, product);
-    if (!at->second.ready) {
+    at->second.ready = Make(at->second, a, b, to);
+    if (!at->second.ready && to.is_bare()) {
       device.KeepError("cuBLASLt has no algorithm for a product of this size and type");
     }
   }
   return at->second;
 }
 
-void LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, void* product) noexcept {
+bool LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, const LtResult& to) noexcept {
   State& state = *state_;
   state.device.Use();
-  if (!state.Start()) {
-    return;
+  if (!state.Start() || !state.Ask(to)) {
+    return false;
   }
-  const State::Plan& plan = state.PlanFor(a, b, product);
+  const State::Plan& plan = state.PlanFor(a, b, to);
   if (!plan.ready) {
-    return;
+    return false;
   }
   const auto multiply = [&](const auto one, const auto zero) {
     return TheLibrary().matmul(state.shared->handle, state.desc, &one, b.data, plan.first, a.data, plan.second, &zero,
-                               product, plan.result, product, plan.result, &plan.algorithm, state.shared->workspace,
+                               to.data, plan.result, to.data, plan.result, &plan.algorithm, state.shared->workspace,
                                static_cast<size_t>(kWorkspace_bytes), static_cast<cudaStream_t>(state.device.stream()));
   };
   const cublasStatus_t status = state.dtype == DType::kF64 ? multiply(1.0, 0.0) : multiply(1.0F, 0.0F);
   if (status != CUBLAS_STATUS_SUCCESS) {
     state.device.KeepError(fmt::format("cuBLASLt product failed with status {}", static_cast<int>(status)));
   }
+  return true;
 }
 
 }  // namespace lamina::cuda

@@ -45,6 +45,17 @@ bool LaunchTensorIfChosen(Device& device, const ProductLaunch<E, S>& launch, con
   return true;
 }
 
+// Where the library's own epilogue does all that this one is for; without data elsewhere.
+LtResult DirectResult(const ForwardEpilogue<float, float>& epilogue) {
+  const bool more = epilogue.z.data != nullptr || epilogue.distance.data != nullptr || epilogue.sums.data != nullptr ||
+                    epilogue.row_norms.data != nullptr;
+  const bool relu = IsFormula<formulas::Relu>(epilogue.activation);
+  if (more || !(relu || IsFormula<formulas::Identity>(epilogue.activation))) {
+    return {};
+  }
+  return {epilogue.a.data, epilogue.a.stride, epilogue.bias.data, relu};
+}
+
 class CudaLayer final : public PreparedLayer {
  public:
   CudaLayer(const LayerPlanRequest& request, const std::shared_ptr<Device>& device, const BackendOptions& options);
@@ -144,11 +155,16 @@ ProductLaunch<E, S> CudaLayer::LaunchOf(Pass pass, const ConstMatrixView& a, con
 template <class S, class Epilogue>
 void CudaLayer::LibraryProduct(Pass pass, const ConstMatrixView& a, const ConstMatrixView& b, int64_t rows,
                                int64_t cols, const Epilogue& epilogue) const {
+  if constexpr (std::is_same_v<Epilogue, ForwardEpilogue<float, float>>) {
+    if (const LtResult direct = DirectResult(epilogue); direct.data != nullptr && Library(pass).Run(a, b, direct)) {
+      return;
+    }
+  }
   S* const product = static_cast<S*>(partial_);
   const int64_t together = ChoiceOf(pass).panel_rows;
   for (int64_t first = 0; first < rows; first += together) {
     const int64_t count = std::min(together, rows - first);
-    Library(pass).Run(PanelOf(pass, a, first, count), b, product);
+    Library(pass).Run(PanelOf(pass, a, first, count), b, {product});
     LaunchEpilogue(*device_, product, 1, first, count, cols, epilogue);
   }
 }

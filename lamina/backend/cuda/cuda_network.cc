@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -21,6 +21,9 @@ constexpr int64_t kMostWorkAlone = 32768;  // multiply-adds of a forward pass fo
 constexpr int64_t kRowsOfParts = 16;       // rows from which on their gradient is worth two parts
 constexpr int64_t kMostStepsTogether = 4096;
 constexpr int64_t kStepsBetweenQuestions = 1024;  // whether to stop: some milliseconds
+
+constexpr size_t kCounters = 2;
+constexpr int64_t kCounter_bytes = kCounters * sizeof(unsigned);
 
 int64_t RoundUp(int64_t a, int64_t b) { return CeilDivide(a, b) * b; }
 
@@ -112,15 +115,21 @@ int64_t Place(const NetworkPlanRequest& request, int64_t neurons, int64_t most_e
   args.sample_weights_at = take(batch);
   const int64_t vectors = CeilDivide(request.layers.front().inputs, kVector);
   args.gradient_parts = 1;
+  int64_t parts = 0;
   if (vectors * kMostGradientParts <= kNetworkThreads && batch >= kRowsOfParts) {
     args.gradient_parts = kMostGradientParts;
-    args.parts = take(kNetworkThreads / kMostGradientParts * kNeuronsTogether * kVector);
+    parts = kNetworkThreads / kMostGradientParts * kNeuronsTogether * kVector;
+  }
+  if (neurons > kNeuronsTogether) {  // the rows kept are read again after the first parts
+    args.parts = take(parts);
+    parts = 0;
   }
   args.kept = static_cast<int>(used);
+  args.parts = parts > 0 ? args.kept : args.parts;
   args.rounded = request.precision == Precision::kBFloat16;
   const int64_t row = args.layers[0].weight_stride / (args.rounded ? 2 : 1);
   args.kept_rows = static_cast<int>(std::clamp<int64_t>((most_elements - used) / std::max<int64_t>(1, row), 0, batch));
-  return used + args.kept_rows * row;
+  return used + std::max(args.kept_rows * row, parts);
 }
 
 // A network over the multiprocessors.
@@ -167,8 +176,6 @@ class CudaNetwork final : public PreparedNetwork {
         blocks_(blocks),
         shared_bytes_(shared_bytes) {
     const LayerSpec& last = request.layers.back();
-    args_.group_size = static_cast<int>(std::ceil(std::sqrt(blocks)));
-    const int64_t groups = CeilDivide(blocks, args_.group_size);
     max_batch_ = request.max_batch;
     args_.slot_size = static_cast<int>(RoundUp(max_batch_ * request.layers[1].outputs, kVector));
     args_.loss = ToDevice(request.loss);
@@ -178,10 +185,9 @@ class CudaNetwork final : public PreparedNetwork {
     const Loss::Smoothed smoothed = request.loss.Smooth(request.label_smoothing, last.outputs);
     args_.keep = static_cast<float>(smoothed.keep);
     args_.even = static_cast<float>(smoothed.even);
-    counter_bytes_ = (groups + 1) * static_cast<int64_t>(sizeof(unsigned));
-    args_.counters = static_cast<unsigned*>(Take(counter_bytes_));
+    args_.counters = static_cast<unsigned*>(Take(kCounter_bytes));
     args_.slots =
-        static_cast<float*>(Take(2 * (blocks + groups) * args_.slot_size * static_cast<int64_t>(sizeof(float))));
+        static_cast<float*>(Take(int64_t{blocks + 1} * args_.slot_size * static_cast<int64_t>(sizeof(float))));
     args_.progress = static_cast<NetworkProgress*>(Take(sizeof(NetworkProgress)));
     numbers_ = static_cast<UpdateNumbers<float>*>(Take(kMostStepsTogether * static_cast<int64_t>(sizeof(*numbers_))));
     args_.numbers = numbers_;
@@ -219,8 +225,8 @@ class CudaNetwork final : public PreparedNetwork {
         numbers.push_back(NumbersOf<float>(&rule, /*decay=*/true));
       }
       device_->Upload(numbers_, numbers.data(), together * static_cast<int64_t>(sizeof(*numbers_)));
-      const std::vector<std::byte> zeros(static_cast<size_t>(counter_bytes_));
-      device_->Upload(args.counters, zeros.data(), counter_bytes_);
+      const std::array<unsigned, kCounters> zeros{};
+      device_->Upload(args.counters, zeros.data(), kCounter_bytes);
       LaunchNetwork(*device_, synapse_, blocks_, shared_bytes_, args);
       NetworkProgress progress;
       device_->Download(&progress, args.progress, sizeof(progress));
@@ -251,7 +257,6 @@ class CudaNetwork final : public PreparedNetwork {
   int blocks_;
   int64_t shared_bytes_;
   int64_t max_batch_ = 0;
-  int64_t counter_bytes_ = 0;
   UpdateNumbers<float>* numbers_ = nullptr;
   std::vector<void*> taken_;
 };

@@ -130,6 +130,15 @@ __device__ inline void CopyAsync(void* shared, const void* global, int valid_byt
 #endif
 }
 
+/// The same of 16 bytes that are all there.
+__device__ inline void CopyAsync(void* shared, const void* global) {
+#if defined(LAMINA_CUDA_EMULATED)
+  emulator::CopyAsync(shared, global, 16, 16);
+#else
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(SharedAddress(shared)), "l"(global) : "memory");
+#endif
+}
+
 /// Ends a group of copies of this thread.
 __device__ inline void CommitCopies() {
 #if defined(LAMINA_CUDA_EMULATED)
@@ -191,13 +200,20 @@ __device__ inline void WaitUntil(const unsigned* counter, unsigned least) {
 #endif
 }
 
-/// A number that another block may have written since this one last read it: past the cache of the multiprocessor.
-template <class T>
-__device__ inline T LoadFresh(const T* from) {
+/// Four numbers of f32 that another block may have written since this one last read them: past the cache of the
+/// multiprocessor.
+__device__ inline void LoadFresh(float (&to)[4], const float* from) {
+  RequireAligned<4>(from);
 #if defined(LAMINA_CUDA_EMULATED)
-  return *from;
+  for (int i = 0; i < 4; ++i) {
+    to[i] = from[i];
+  }
 #else
-  return __ldcg(from);
+  const float4 all = __ldcg(reinterpret_cast<const float4*>(from));
+  to[0] = all.x;
+  to[1] = all.y;
+  to[2] = all.z;
+  to[3] = all.w;
 #endif
 }
 

@@ -202,7 +202,7 @@ double MeasureLibraryProduct_seconds(Device& device, DType dtype, Precision prec
   LtProduct library(device, request, Pass::kForward, 0);
   const ConstMatrixView x{operand, batch, inputs, inputs, dtype, Space::kDevice};
   const ConstMatrixView weights{operand, outputs, inputs, inputs, dtype, Space::kDevice};
-  const double seconds = BestSeconds(device, [&] { library.Run(x, weights, product); });
+  const double seconds = BestSeconds(device, [&] { library.Run(x, weights, {product}); });
   device.Free(product);
   device.Free(operand);
   return seconds;

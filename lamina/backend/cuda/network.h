@@ -11,7 +11,7 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-inline constexpr int kNetworkThreads = 256;
+inline constexpr int kNetworkThreads = 512;
 inline constexpr int kMostNetworkLayers = 4;
 inline constexpr int kMostNetworkBatch = 256;
 inline constexpr int kNeuronsTogether = 8;  // that a thread has sums of
@@ -75,15 +75,14 @@ struct NetworkArgs {
   T even = T(0);
   LossSums* sums = nullptr;
   NetworkProgress* progress = nullptr;
-  // Sums of the second layer on their way between blocks: two steps' of every block, then two of every group of blocks.
+  // Sums of the second layer on their way between blocks: the part of every block, then the sums of all parts.
   T* slots = nullptr;
-  int slot_size = 0;  // a multiple of 4
-  int group_size = 1;
-  unsigned* counters = nullptr;  // of arrivals in every group, then of groups; 0 at first
+  int slot_size = 0;             // a multiple of 4
+  unsigned* counters = nullptr;  // of blocks whose part is there, and of those whose sums are; 0 at first
 };
 
 /// The places of shared memory begin behind this many bytes.
-inline constexpr int64_t kNetworkHead_bytes = 2560;
+inline constexpr int64_t kNetworkHead_bytes = 2816;
 
 /// Whether LaunchNetwork() may be called so.
 Verdict MayLaunchNetwork(Device& device, Synapse synapse, int blocks, int64_t shared_bytes, bool rounded);

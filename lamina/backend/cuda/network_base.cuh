@@ -17,7 +17,6 @@ struct NetworkHead {
   LossSums all;  // of all steps so far; in block 0
   int64_t rows[kMostNetworkBatch];
   int finite;
-  int last;  // of its group to arrive
 };
 static_assert(sizeof(NetworkHead) <= kNetworkHead_bytes);
 
@@ -120,20 +119,15 @@ class NetworkBase {
     VisitActivation(layer.activation, [&](const auto& formula) { shared_[layer.a + n] = formula.Value(z); });
   }
 
-  __device__ T* SlotOf(int step, int block) const {
-    return args_.slots + (int64_t{step % 2} * gridDim.x + block) * args_.slot_size;
-  }
-  __device__ T* GroupSlotOf(int step, int group) const {
-    return args_.slots + 2 * int64_t{gridDim.x} * args_.slot_size +
-           (int64_t{step % 2} * Groups() + group) * args_.slot_size;
-  }
-  __device__ int Groups() const { return (static_cast<int>(gridDim.x) + args_.group_size - 1) / args_.group_size; }
+  // The part of a block; that of number gridDim.x is the sums of all.
+  __device__ T* SlotOf(int block) const { return args_.slots + int64_t{block} * args_.slot_size; }
 
   __device__ void ForwardSecond(int step) {
     const NetworkLayer<T>& layer = args_.layers[1];
     const int count = rows_ * layer.outputs;
-    const bool alone = gridDim.x == 1;
-    T* const out = alone ? nullptr : SlotOf(step, static_cast<int>(blockIdx.x));
+    const int blocks = static_cast<int>(gridDim.x);
+    const bool alone = blocks == 1;
+    T* const out = alone ? nullptr : SlotOf(static_cast<int>(blockIdx.x));
     for (int n = thread_; n < count; n += kNetworkThreads) {
       const T* a = shared_ + args_.layers[0].a + n / layer.outputs * args_.layers[0].stride;
       const T* w = shared_ + layer.weights.at + n % layer.outputs * layer.weight_stride;
@@ -150,11 +144,12 @@ class NetworkBase {
     if (alone) {
       return;
     }
-    AddUpBlocks(step, count);
+    MeetBlocks(args_.counters, step);
+    AddUpParts(count);
+    MeetBlocks(args_.counters + 1, step);
     for (int n = kFour * thread_; n < count; n += kFour * kNetworkThreads) {
-      T sums[kFour] = {};
-      AddSlots(
-          Groups(), [&](int group) { return GroupSlotOf(step, group) + n; }, sums);
+      T sums[kFour];
+      LoadFresh(sums, SlotOf(blocks) + n);
 #pragma unroll 1
       for (int i = 0; i < kFour && n + i < count; ++i) {
         FinishUpper(layer, n + i, i == 0 ? sums[0] : i == 1 ? sums[1] : i == 2 ? sums[2] : sums[3]);
@@ -162,64 +157,44 @@ class NetworkBase {
     }
   }
 
-  // Adds up, in order, the four numbers at slot(0), slot(1), ...; some are under way at once.
+  // Every block adds up what all have of its share of the sums: a warp four of them at a time, a lane the parts of every
+  // 32nd block. The order is always the same. Parts and sums may be overwritten once all have met at the other counter.
   static constexpr int kFour = 4;
-  template <class Slot>
-  __device__ static void AddSlots(int count, const Slot& slot, T (&sums)[kFour]) {
-    constexpr int kAhead = 8;
-    for (int first = 0; first < count; first += kAhead) {
-      T parts[kAhead][kFour];
+  __device__ void AddUpParts(int count) {
+    const int blocks = static_cast<int>(gridDim.x);
+    const int fours = (count + kFour - 1) / kFour;
+    const int share = (fours + blocks - 1) / blocks;
+    const int first = static_cast<int>(blockIdx.x) * share;
+    const int end = first + share < fours ? first + share : fours;
+    for (int four = first + warp_; four < end; four += kNetworkThreads / kWarp) {
+      T sums[kFour] = {};
+#pragma unroll 4
+      for (int block = lane_; block < blocks; block += kWarp) {
+        T part[kFour];
+        LoadFresh(part, SlotOf(block) + four * kFour);
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-        const T* from = slot(first + i < count ? first + i : first);
-#pragma unroll
-        for (int v = 0; v < kFour; ++v) {
-          parts[i][v] = LoadFresh(from + v);
+        for (int i = 0; i < kFour; ++i) {
+          sums[i] += part[i];
         }
       }
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) {
-#pragma unroll
-        for (int v = 0; v < kFour; ++v) {
-          sums[v] += first + i < count ? parts[i][v] : T(0);
-        }
+      for (int i = 0; i < kFour; ++i) {
+        sums[i] = WarpSum(sums[i]);
+      }
+      if (lane_ < kFour) {
+        SlotOf(blocks)[four * kFour + lane_] =
+            lane_ == 0 ? sums[0] : lane_ == 1 ? sums[1] : lane_ == 2 ? sums[2] : sums[3];
       }
     }
   }
 
-  // The last block of a group to arrive adds up what all of it have, in their order; then the groups are waited for.
-  // Who is a step ahead writes other slots; nobody is two ahead, as all have read this step's when they meet again.
-  __device__ void AddUpBlocks(int step, int count) {
-    const int group = static_cast<int>(blockIdx.x) / args_.group_size;
-    const int first = group * args_.group_size;
-    const int behind = static_cast<int>(gridDim.x) - first;
-    const int size = behind < args_.group_size ? behind : args_.group_size;
-    const unsigned round = static_cast<unsigned>(step) + 1;
+  // All blocks see from here on what each of them wrote before.
+  __device__ void MeetBlocks(unsigned* counter, int step) {
     __syncthreads();
     if (thread_ == 0) {  // for all threads of the block, which it has met
       Fence();
-      head_.last = CountUp(args_.counters + group) + 1 == round * static_cast<unsigned>(size) ? 1 : 0;
-      Fence();
-    }
-    __syncthreads();
-    if (head_.last != 0) {
-      for (int n = kFour * thread_; n < count; n += kFour * kNetworkThreads) {
-        T sums[kFour] = {};
-        AddSlots(
-            size, [&](int i) { return SlotOf(step, first + i) + n; }, sums);
-#pragma unroll
-        for (int i = 0; i < kFour; ++i) {
-          GroupSlotOf(step, group)[n + i] = sums[i];
-        }
-      }
-      __syncthreads();
-      if (thread_ == 0) {
-        Fence();
-        CountUp(args_.counters + Groups());
-      }
-    }
-    if (thread_ == 0) {
-      WaitUntil(args_.counters + Groups(), round * static_cast<unsigned>(Groups()));
+      CountUp(counter);
+      WaitUntil(counter, (static_cast<unsigned>(step) + 1) * gridDim.x);
     }
     __syncthreads();
   }
@@ -332,7 +307,7 @@ class NetworkBase {
     U::Step(now, gradient, shared_[array.at + n], shared_[array.state_at[kState] + n]...);
   }
 
-  // Sums over the rows of delta times input, by a warp each where there are many rows and few of them.
+  // Sums over the rows of delta times input.
   __device__ void UpdateUpper(int l) {
     const NetworkLayer<T>& layer = args_.layers[l];
     const NetworkLayer<T>& below = args_.layers[l - 1];
@@ -352,20 +327,31 @@ class NetworkBase {
         });
   }
 
-  // done(o, k, sum over the rows of term(o, k, row)) for o < outputs, k < inputs, and k = inputs for the bias.
+  // done(o, k, sum over the rows of term(o, k, row)) for o < outputs, k < inputs, and k = inputs for the bias. Where
+  // there are few of them, some threads of a warp have each together.
   template <class Term, class Done>
   __device__ void ForSums(int outputs, int inputs, bool bias, const Term& term, const Done& done) {
     const int columns = inputs + (bias ? 1 : 0);
-    const int width = rows_ >= kWarp && outputs * columns < kNetworkThreads ? kWarp : 1;
-    for (int n = thread_ / width; n < outputs * columns; n += kNetworkThreads / width) {
+    const int sums = outputs * columns;
+    int together = 1;
+    while (together < kWarp && together < rows_ && 2 * together * sums <= kNetworkThreads) {
+      together *= 2;
+    }
+    for (int first = 0; first < sums; first += kNetworkThreads / together) {
+      const int n = first + thread_ / together;
       T sum = T(0);
-      for (int row = thread_ % width; row < rows_; row += width) {
-        sum += term(n / columns, n % columns, row);
+      if (n < sums) {
+        const int o = n / columns;
+        const int k = n % columns;
+#pragma unroll 4
+        for (int row = thread_ % together; row < rows_; row += together) {
+          sum += term(o, k, row);
+        }
       }
-      if (width == kWarp) {
-        sum = WarpSum(sum);
+      for (int mask = together / 2; mask > 0; mask /= 2) {
+        sum += __shfl_xor_sync(0xFFFFFFFFU, sum, mask);
       }
-      if (thread_ % width == 0) {
+      if (n < sums && thread_ % together == 0) {
         done(n / columns, n % columns, sum);
       }
     }

@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kPaper2016Side* kPaper2016Side)
   }
 }
 
-inline constexpr int64_t kBlocksPerMultiprocessor = 16;  // of the epilogue: twice as many as are resident
+inline constexpr int64_t kBlocksPerMultiprocessor = 4;  // of the epilogue: what is resident; each loads its code anew
 
 template <class S, class Epilogue>
 void LaunchEpilogue(Device& device, const S* partial, int64_t splits, int64_t first_row, int64_t rows, int64_t cols,
@@ -275,11 +275,11 @@ void LaunchProduct(Device& device, const char* name, const ProductLaunch<E, S>& 
   }
   if constexpr (kHasUnrolls<Op, E>) {
     if (launch.kernel == ProductKernel::kLargeUnroll1) {
-      LaunchTile<Op, kA, kB, TileShape<8, 8, 1>>(device, name, args, epilogue);
+      LaunchTile<Op, kA, kB, TileShape<8, 8, 4, 2, 2>>(device, name, args, epilogue);
       return;
     }
     if (launch.kernel == ProductKernel::kLargeUnroll2) {
-      LaunchTile<Op, kA, kB, TileShape<8, 8, 2>>(device, name, args, epilogue);
+      LaunchTile<Op, kA, kB, TileShape<8, 8, 8, 2, 2>>(device, name, args, epilogue);
       return;
     }
   }

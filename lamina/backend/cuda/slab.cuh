@@ -83,6 +83,7 @@ class Loader {
         row_step_(kRowStep * from.stride) {
     const int64_t left = line_end - first_line;
     const int lines = left < SlabType::kLines ? static_cast<int>(left) : SlabType::kLines;
+    whole_ = lines == SlabType::kLines;
     if constexpr (SlabType::kRowsAreLines) {
       at_ = from.data + (first_line + row_) * from.stride + first_k + col_;
       slab_step_ = SlabType::kDepth;
@@ -96,6 +97,17 @@ class Loader {
 
   /// Starts copying the next slab; what lies beyond the lines and the `k_left` first k becomes 0.
   __device__ void Copy(E* shared, int k_left) {
+    E* const to = shared + row_ * SlabType::kStride + col_;
+    if (whole_ && k_left >= SlabType::kDepth) {  // in most slabs; the tests below take longer than the copies
+      const E* from = at_;
+#pragma unroll
+      for (int i = 0; i < kCopies; ++i) {
+        CopyAsync(to + i * kRowStep * SlabType::kStride, from);
+        from += row_step_;
+      }
+      at_ += slab_step_;
+      return;
+    }
 #pragma unroll
     for (int i = 0; i < kCopies; ++i) {
       const int row = row_ + i * kRowStep;
@@ -105,7 +117,7 @@ class Loader {
       } else {
         count = row < k_left ? limit_ : 0;
       }
-      CopyAsync<kVector_bytes>(shared + row * SlabType::kStride + col_, count > 0 ? at_ + i * row_step_ : somewhere_,
+      CopyAsync<kVector_bytes>(to + i * kRowStep * SlabType::kStride, count > 0 ? at_ + i * row_step_ : somewhere_,
                                count * static_cast<int>(sizeof(E)));
     }
     at_ += slab_step_;
@@ -124,6 +136,7 @@ class Loader {
   const E* somewhere_;  // a valid address, of which nothing is read
   int row_, col_;       // in shared memory, of the first copy
   int limit_;           // lines; elements of the vector where rows are k
+  bool whole_;          // all lines are there
   int64_t row_step_, slab_step_;
 };
 

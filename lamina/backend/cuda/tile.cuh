@@ -18,9 +18,12 @@ inline constexpr int kStages = 3;
 
 /// kThreadRows x kThreadCols results a thread. kSteps: steps of a slab, of some k each, that are one straight piece of
 /// code. Four fill the pipelines; all 16 of a slab of bytes would only take longer to compile.
-template <int kThreadRows_, int kThreadCols_, int kSteps_ = 4>
+template <int kThreadRows_, int kThreadCols_, int kSteps_ = 4, int kStep_ = 4,
+          int kResident_ = (kThreadRows_ * kThreadCols_ <= 32 ? 2 : 1)>
 struct TileShape {
   static constexpr int kSteps = kSteps_;
+  static constexpr int kStep = kStep_;
+  static constexpr int kResident = kResident_;
   static constexpr int kThreadRows = kThreadRows_;
   static constexpr int kThreadCols = kThreadCols_;
   static constexpr int kRows = kBlockSide * kThreadRows;
@@ -72,7 +75,7 @@ class Tile {
   static constexpr int kStageSize = SlabA::kSize + SlabB::kSize;
   static constexpr int kDepth = SlabA::kDepth;
   // Blocks of a multiprocessor at once, whose registers they share: one waits while the other computes.
-  static constexpr int kResident = Shape::kThreadRows * Shape::kThreadCols <= 32 ? 2 : 1;
+  static constexpr int kResident = Shape::kResident;
   // Results pass through shared memory on their way out, up to 64 rows at a time. Lines are written whole, and the code
   // of an epilogue is there once instead of once a register.
   static constexpr int kOutRegisters = Shape::kThreadRows < 4 ? Shape::kThreadRows : 4;
@@ -179,7 +182,7 @@ class Tile {
   // The last, shorter slab stops where the sum does: terms of padding would not all be 0 (infinite weights).
   template <bool kWhole>
   __device__ void Accumulate(const E* a, int count) {
-    constexpr int kStep = sizeof(E) > 4 ? 2 : 4;
+    constexpr int kStep = sizeof(E) > 4 ? 2 : Shape::kStep;
     const E* b = a + SlabA::kSize;
     const int end = kWhole ? kDepth : count;
 #pragma unroll(kWhole ? Shape::kSteps : 1)
