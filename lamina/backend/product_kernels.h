@@ -23,18 +23,16 @@ enum class ProductKernel : uint8_t {
   // Variants, which the device has to choose between. Where a pass has no such kernel, it is that of the base.
   kLargeUnroll1,  // a loop over the slab as short as it can be: of l1 in f32, forward
   kLargeUnroll2,
-  kWgmmaThree,  // three stages instead of two: one product more is under way; forward
-  kWgmmaSmallThree,
-  kWgmmaQueue,      // 384 threads: a group of warps fetches, two multiply; forward
+  kWgmmaQueue,      // 384 threads: a group of warps fetches, two multiply; of halves, forward
   kWgmmaPingPong,   // the same, and the two take turns: one multiplies while the results of the other one leave
-  kWgmmaQueuePair,  // both in clusters of two blocks, which share the columns that they fetch: of halves, forward
+  kWgmmaQueuePair,  // both in clusters of two blocks, which share the columns that they fetch
   kWgmmaPingPongPair,
 };
 
 enum class ProductFamily : uint8_t { kTiles, kPapers, kTensor, kGroups };
 
 /// What makes a variant of a base.
-enum class ProductVariant : uint8_t { kNone, kUnrolled, kThreeStages, kQueue, kQueuePair };
+enum class ProductVariant : uint8_t { kNone, kUnrolled, kQueue, kQueuePair };
 
 struct ProductKernelRow {
   std::string_view name;
@@ -43,7 +41,7 @@ struct ProductKernelRow {
   ProductVariant variant = ProductVariant::kNone;
 };
 
-inline constexpr std::array<ProductKernelRow, 17> kProductKernels{{
+inline constexpr std::array<ProductKernelRow, 15> kProductKernels{{
     {"large", ProductFamily::kTiles, ProductKernel::kLarge},
     {"medium", ProductFamily::kTiles, ProductKernel::kMedium},
     {"small", ProductFamily::kTiles, ProductKernel::kSmall},
@@ -55,8 +53,6 @@ inline constexpr std::array<ProductKernelRow, 17> kProductKernels{{
     {"wgmma-small", ProductFamily::kGroups, ProductKernel::kWgmmaSmall},
     {"large-u1", ProductFamily::kTiles, ProductKernel::kLarge, ProductVariant::kUnrolled},
     {"large-u2", ProductFamily::kTiles, ProductKernel::kLarge, ProductVariant::kUnrolled},
-    {"wgmma-s3", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kThreeStages},
-    {"wgmma-small-s3", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kThreeStages},
     {"wgmma-384", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kQueue},
     {"wgmma-pingpong", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kQueue},
     {"wgmma-384-c2", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kQueuePair},

@@ -213,7 +213,6 @@ using emulator::Without;
 constexpr std::pair<const char*, Without> kWaits[] = {{"slab is there", Without::kFullWaits},
                                                       {"slab is done with", Without::kEmptyWaits},
                                                       {"turns", Without::kTurns},
-                                                      {"publish", Without::kPublish},
                                                       {"first meeting of a cluster", Without::kFirstMeeting},
                                                       {"last meeting of a cluster", Without::kLastMeeting}};
 

@@ -97,9 +97,7 @@ uint32_t SharedAddress(const void* shared) {
 }
 
 void PublishToProducts() {
-  if (LeftOut() != Without::kPublish) {
-    TheBlock().Publish();
-  }
+  TheBlock().Publish();
 }
 
 const std::byte* SeenByProducts(uint32_t address) {

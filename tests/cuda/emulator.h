@@ -86,7 +86,7 @@ void ArriveExpecting(void* barrier, int size_bytes);
 void WaitForPhase(void* barrier, unsigned parity);
 /// What launches do without from now on; tests show that no kernel can. The first of a block's barriers tell what is
 /// there (full), as many last ones what is done with (empty). Two between them tell whose turn it is.
-enum class Without { kNothing, kFullWaits, kEmptyWaits, kTurns, kPublish, kFirstMeeting, kLastMeeting };
+enum class Without { kNothing, kFullWaits, kEmptyWaits, kTurns, kFirstMeeting, kLastMeeting };
 void DoWithout(Without what);
 Without LeftOut();
 unsigned ClusterRank();

@@ -104,9 +104,11 @@ bool HasVariant(ProductKernel kernel, const Problem& problem) {
   }
   switch (RowOf(kernel).variant) {
     case ProductVariant::kUnrolled: return problem.layer.synapse == Synapse::kL1 && problem.dtype == DType::kF32;
-    case ProductVariant::kQueuePair: return problem.dtype != DType::kF32;  // what copies for two does not round
-    default: return true;
+    case ProductVariant::kQueue:
+    case ProductVariant::kQueuePair: return problem.dtype != DType::kF32;  // what copies does not round
+    case ProductVariant::kNone: break;
   }
+  return true;
 }
 
 ProductKernel KernelNamed(std::string_view name) {

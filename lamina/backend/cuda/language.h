@@ -200,6 +200,13 @@ __device__ inline void WaitUntil(const unsigned* counter, unsigned least) {
 #endif
 }
 
+/// Lets what is there come to the L2 cache; nobody waits for it.
+__device__ inline void AskFor([[maybe_unused]] const void* address) {
+#if !defined(LAMINA_CUDA_EMULATED)
+  asm volatile("prefetch.global.L2 [%0];\n" ::"l"(address));
+#endif
+}
+
 /// Four numbers of f32 that another block may have written since this one last read them: past the cache of the
 /// multiprocessor.
 __device__ inline void LoadFresh(float (&to)[4], const float* from) {

@@ -146,6 +146,7 @@ class NetworkBase {
     }
     MeetBlocks(args_.counters, step);
     AddUpParts(count);
+    AskForNextRows();
     MeetBlocks(args_.counters + 1, step);
     for (int n = kFour * thread_; n < count; n += kFour * kNetworkThreads) {
       T sums[kFour];
@@ -187,6 +188,21 @@ class NetworkBase {
       }
     }
   }
+
+  // The next step's rows come to the L2 cache while the blocks meet: each asks for some, by its last warp.
+  __device__ void AskForNextRows() const {
+    const int64_t next = first_sample_ + args_.batch;
+    if (warp_ < kNetworkThreads / kWarp - 1) {
+      return;
+    }
+    for (int64_t sample = next + blockIdx.x; sample < next + args_.batch && sample < args_.end; sample += gridDim.x) {
+      const T* row = &args_.x.At(args_.order == nullptr ? sample : args_.order[sample], 0);
+      for (int k = lane_ * kLine; k < args_.layers[0].inputs; k += kWarp * kLine) {
+        AskFor(row + k);
+      }
+    }
+  }
+  static constexpr int kLine = 128 / sizeof(T);  // elements of a line of the cache
 
   // All blocks see from here on what each of them wrote before.
   __device__ void MeetBlocks(unsigned* counter, int step) {

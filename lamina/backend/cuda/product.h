@@ -84,20 +84,15 @@ void LaunchTensorWeightGradient(Device& device, const ProductLaunch<float, float
 /// Each of them by kernels of IsWgmma(), but for adding up the parts of a split sum.
 template <Contiguous kA, Contiguous kB, class E, class Epilogue>
 void LaunchWgmma(Device& device, const char* name, const ProductLaunch<E, float>& launch, const Epilogue& epilogue);
-/// Its variants of three stages, forward.
-template <class E>
-void LaunchWgmmaThree(Device& device, const char* name, const ProductLaunch<E, float>& launch,
-                      const ForwardEpilogue<float, float>& epilogue);
-/// Its variants with a group of warps that fetches, forward; halves have to stand as MayQueue() says.
+/// Its variants with a group of warps that fetches: of halves, forward; they have to stand as MayQueue() says.
 template <class E>
 void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, float>& launch,
                       const ForwardEpilogue<float, float>& epilogue);
-/// Whether operands stand so that the hardware copies them; those of f32 pass through registers.
+/// Whether operands stand so that the hardware copies them.
 template <class E>
 bool MayQueue(const ProductArgs<E, float>& args) {
   constexpr int64_t kMost = int64_t{1} << 30;  // places are counted with 32 bits
-  return std::is_same_v<E, float> ||
-         (args.a.aligned && args.b.aligned && args.depth > 0 && args.rows <= kMost && args.cols <= kMost);
+  return args.a.aligned && args.b.aligned && args.depth > 0 && args.rows <= kMost && args.cols <= kMost;
 }
 #endif
 /// The epilogue over a finished product of rows x cols, dense in `partial`, of `splits` parts; its row 0 is `first_row`

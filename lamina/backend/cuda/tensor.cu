@@ -21,17 +21,13 @@ void LaunchTensor(Device& device, const char* name, const ProductLaunch<E, float
   if (IsWgmma(launch.kernel)) {
     constexpr bool kForward = std::is_same_v<Epilogue, ForwardEpilogue<float, float>>;
     if constexpr (kForward) {
-      const ProductVariant variant = RowOf(launch.kernel).variant;
-      const bool queue = variant == ProductVariant::kQueue || variant == ProductVariant::kQueuePair;
-      if (variant == ProductVariant::kThreeStages) {
-        LaunchWgmmaThree(device, name, launch, epilogue);
-      } else if (queue && MayQueue(launch.args)) {
-        LaunchWgmmaQueue(device, name, launch, epilogue);
-      } else {
-        LaunchWgmma<kA, kB>(device, name, launch, epilogue);
+      if constexpr (!std::is_same_v<E, float>) {
+        if (RowOf(launch.kernel).variant != ProductVariant::kNone && MayQueue(launch.args)) {
+          LaunchWgmmaQueue(device, name, launch, epilogue);
+          AddParts(device, launch.args, epilogue);
+          return;
+        }
       }
-      AddParts(device, launch.args, epilogue);
-      return;
     }
     LaunchWgmma<kA, kB>(device, name, launch, epilogue);
     AddParts(device, launch.args, epilogue);

@@ -28,24 +28,17 @@ struct QueueShape {
   static constexpr int kProductsDown = kTakeTurns ? 2 : 1;  // of a group, each of kGroupRows
 };
 
-/// Where slabs come from: halves by copies of the hardware (TMA), which does not round; f32 through registers.
-template <class E>
+/// Where slabs of halves come from: maps for copies of the hardware (TMA), which does not round.
 struct Sources {
   TensorMap a, b;
 };
-template <>
-struct Sources<float> {};
 
 template <class Kind, class E, class Shape>
 class WgmmaQueue {
  public:
-  static constexpr bool kByHardware = !std::is_same_v<E, float>;
-  static_assert(kByHardware || Shape::kCluster == 1);
-  static constexpr int kFilled = 128;  // lines that are fetched at once through registers
-  using Lines = Filler<Kind, E, Contiguous::kSum, kFilled, kWarpGroup>;
-  using Layout = typename Lines::Layout;
-  static constexpr int kRow_bytes = Lines::kRow_bytes;
-  static_assert(!kByHardware || kRow_bytes == kPartRow_bytes);
+  static constexpr int kRow_bytes = kPartRow_bytes;
+  static constexpr int kDepth = kRow_bytes / static_cast<int>(sizeof(E));
+  using Layout = Swizzled<kRow_bytes>;
   static constexpr int kRowSize_bytes = Shape::kRows * kRow_bytes;  // of a slab's rows; its columns follow
   static constexpr int kStage_bytes = kRowSize_bytes + Shape::kCols * kRow_bytes;
   static constexpr int kStages = 192 * 1024 / kStage_bytes < 8 ? 192 * 1024 / kStage_bytes : 8;
@@ -61,14 +54,13 @@ class WgmmaQueue {
       (2 * kStages + kMultiplyingGroups) * static_cast<int>(sizeof(SharedBarrier)) + Layout::kAtom_bytes;
   static_assert(kShared_bytes <= 227 * 1024);
   // Registers of a thread that fetches, and of one that multiplies: of 504 in all.
-  static constexpr int kFetching = kByHardware ? 40 : 120;
-  static constexpr int kMultiplying = kByHardware ? 232 : 192;
-  // Warps that tell of a slab that it is there, or done with.
-  static constexpr int kTellers = kByHardware ? 1 : kWarpGroup / kWarp;
+  static constexpr int kFetching = 40;
+  static constexpr int kMultiplying = 232;
+  // Warps that tell of a slab that it is done with.
   static constexpr int kReaders =
       (Shape::kTakeTurns ? 1 : kMultiplyingGroups) * kWarpGroup / kWarp * static_cast<int>(Shape::kCluster);
 
-  __device__ WgmmaQueue(const ProductArgs<E, float>& args, const Sources<E>& sources, E* shared)
+  __device__ WgmmaQueue(const ProductArgs<E, float>& args, const Sources& sources, E* shared)
       : args_(args), sources_(sources) {
     constexpr uint32_t kAtom = Layout::kAtom_bytes;
     shared_ = reinterpret_cast<std::byte*>(shared) + ((kAtom - SharedAddress(shared) % kAtom) % kAtom);
@@ -85,7 +77,7 @@ class WgmmaQueue {
   __device__ __forceinline__ void Run(const Epilogue& epilogue) {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kStages; ++i) {
-        InitBarrier(full_ + i, kTellers);
+        InitBarrier(full_ + i, 1);
       }
       for (int i = 0; i < kMultiplyingGroups; ++i) {
         InitBarrier(turns_ + i, kWarpGroup / kWarp);
@@ -99,12 +91,8 @@ class WgmmaQueue {
     const int group = static_cast<int>(threadIdx.x) / kWarpGroup;
     if (group == 0) {
       GiveRegisters<kFetching>();
-      if constexpr (kByHardware) {
-        if (threadIdx.x < kWarp) {
-          FetchParts();
-        }
-      } else {
-        FetchLines();
+      if (threadIdx.x < kWarp) {
+        FetchParts();
       }
     } else {
       TakeRegisters<kMultiplying>();
@@ -138,7 +126,7 @@ class WgmmaQueue {
   };
 
   __device__ static int64_t Parts(int64_t count, int64_t size) { return (count + size - 1) / size; }
-  __device__ static int SlabsOf(const Place& place) { return (place.depth + Lines::kDepth - 1) / Lines::kDepth; }
+  __device__ static int SlabsOf(const Place& place) { return (place.depth + kDepth - 1) / kDepth; }
   __device__ void MeetOthers() const {
     if constexpr (Shape::kCluster > 1) {
       WaitForCluster();
@@ -168,66 +156,28 @@ class WgmmaQueue {
 
   // By one warp, of which one thread asks the hardware.
   __device__ __forceinline__ void FetchParts() const {
-    if constexpr (kByHardware) {
-      constexpr int kOwnCols = Shape::kCols / static_cast<int>(Shape::kCluster);
-      constexpr auto kAll = static_cast<uint16_t>((1U << Shape::kCluster) - 1);
-      const int own_cols = static_cast<int>(rank_) * kOwnCols;
-      Turn turn;
-      ForTiles([&](const Place& place) {
-        const int slabs = SlabsOf(place);
+    constexpr int kOwnCols = Shape::kCols / static_cast<int>(Shape::kCluster);
+    constexpr auto kAll = static_cast<uint16_t>((1U << Shape::kCluster) - 1);
+    const int own_cols = static_cast<int>(rank_) * kOwnCols;
+    Turn turn;
+    ForTiles([&](const Place& place) {
+      const int slabs = SlabsOf(place);
 #pragma unroll 1
-        for (int slab = 0; slab < slabs; ++slab) {
-          WaitForPhase(empty_ + turn.stage, turn.parity ^ 1U);
-          if (threadIdx.x == 0) {
-            std::byte* const to = shared_ + turn.stage * kStage_bytes;
-            SharedBarrier* const full = full_ + turn.stage;
-            const auto k = static_cast<int32_t>(place.first_k + slab * Lines::kDepth);
-            ArriveExpecting(full, kStage_bytes);
-            CopyPart<false>(to, sources_.a, static_cast<int32_t>(place.row), k, full,
-                            static_cast<uint16_t>(1U << rank_));
-            CopyPart<(Shape::kCluster > 1)>(to + kRowSize_bytes + own_cols * kRow_bytes, sources_.b,
-                                            static_cast<int32_t>(place.col) + own_cols, k, full, kAll);
-          }
-          __syncwarp();
-          turn.Next();
-        }
-      });
-    }
-  }
-
-  // By a whole group. Rounded on the way.
-  __device__ __forceinline__ void FetchLines() const {
-    if constexpr (!kByHardware) {
-      Turn turn;
-      ForTiles([&](const Place& place) {
-        Lines rows(args_.a, place.row, args_.rows, place.first_k, place.depth);
-        Lines first(args_.b, place.col, args_.cols, place.first_k, place.depth);
-        Lines second(args_.b, place.col + kFilled, args_.cols, place.first_k, place.depth);
-        rows.Fetch();
-        const int slabs = SlabsOf(place);
-#pragma unroll 1
-        for (int slab = 0; slab < slabs; ++slab) {
+      for (int slab = 0; slab < slabs; ++slab) {
+        WaitForPhase(empty_ + turn.stage, turn.parity ^ 1U);
+        if (threadIdx.x == 0) {
           std::byte* const to = shared_ + turn.stage * kStage_bytes;
-          first.Fetch();
-          WaitForPhase(empty_ + turn.stage, turn.parity ^ 1U);
-          rows.Put(to);
-          if constexpr (Shape::kCols > kFilled) {
-            second.Fetch();
-          }
-          first.Put(to + kRowSize_bytes);
-          if constexpr (Shape::kCols > kFilled) {
-            second.Put(to + kRowSize_bytes + Lines::kSize_bytes);
-          }
-          PublishToProducts();  // waits for loads under way: before the next ones
-          rows.Fetch();
-          __syncwarp();
-          if (threadIdx.x % kWarp == 0) {
-            Arrive(full_ + turn.stage, rank_);
-          }
-          turn.Next();
+          SharedBarrier* const full = full_ + turn.stage;
+          const auto k = static_cast<int32_t>(place.first_k + slab * kDepth);
+          ArriveExpecting(full, kStage_bytes);
+          CopyPart<false>(to, sources_.a, static_cast<int32_t>(place.row), k, full, static_cast<uint16_t>(1U << rank_));
+          CopyPart<(Shape::kCluster > 1)>(to + kRowSize_bytes + own_cols * kRow_bytes, sources_.b,
+                                          static_cast<int32_t>(place.col) + own_cols, k, full, kAll);
         }
-      });
-    }
+        __syncwarp();
+        turn.Next();
+      }
+    });
   }
 
   template <class Epilogue>
@@ -361,7 +311,7 @@ class WgmmaQueue {
   }
 
   const ProductArgs<E, float>& args_;
-  const Sources<E>& sources_;
+  const Sources& sources_;
   std::byte* shared_;
   SharedBarrier* full_;
   SharedBarrier* turns_;  // of each group that multiplies

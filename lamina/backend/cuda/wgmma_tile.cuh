@@ -13,9 +13,8 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-/// The first kThreads threads of a block bring kLines lines of an operand of E to shared memory, slab by slab, rounded
-/// as Kind says.
-template <class Kind, class E, Contiguous kContiguous, int kLines, int kThreads = kBlockThreads>
+/// The threads of a block bring kLines lines of an operand of E to shared memory, slab by slab, rounded as Kind says.
+template <class Kind, class E, Contiguous kContiguous, int kLines>
 class Filler {
  public:
   static constexpr bool kRounds = std::is_same_v<E, float>;
@@ -100,7 +99,7 @@ class Filler {
   static constexpr int kPiece = kPiece_bytes / kNumber_bytes;  // numbers that stay together
   static constexpr int kPiecesOfRow = kRow_bytes / kPiece_bytes;
   static constexpr int kGroup = kRowsAreLines ? 1 : 16 / kPiece;  // lines that a thread has pieces of at once
-  static constexpr int kTurnLines = kThreads / kPiecesOfRow * kGroup;
+  static constexpr int kTurnLines = kBlockThreads / kPiecesOfRow * kGroup;
   static constexpr int kTurns = kLines / kTurnLines;
   static_assert(kLines % kTurnLines == 0);
   static constexpr int kRowLength = kRowsAreLines ? kPiece : kGroup;  // of what is read of a row of global memory
@@ -161,8 +160,8 @@ struct WgmmaShape {
   static constexpr int kCols = kCols_;
 };
 
-/// kStages slabs in shared memory: with two a product is under way while the next slab comes, with three one more.
-template <class Kind, class E, class Shape, Contiguous kA, Contiguous kB, int kStages = 2>
+/// Two slabs are in shared memory: a product is under way while the next slab comes. A third one gained nothing.
+template <class Kind, class E, class Shape, Contiguous kA, Contiguous kB>
 class WgmmaTile {
  public:
   using A = Filler<Kind, E, kA, Shape::kRows>;
@@ -172,7 +171,7 @@ class WgmmaTile {
   static constexpr int kStage_bytes = A::kSize_bytes + B::kSize_bytes;
   static constexpr int kOutStride = Shape::kCols + 8;
   static constexpr int kOut_bytes = Shape::kRows * kOutStride * static_cast<int>(sizeof(float));
-  static constexpr int kLargest_bytes = kStages * kStage_bytes > kOut_bytes ? kStages* kStage_bytes : kOut_bytes;
+  static constexpr int kLargest_bytes = 2 * kStage_bytes > kOut_bytes ? 2 * kStage_bytes : kOut_bytes;
   static constexpr int64_t kShared_bytes = kLargest_bytes + Layout::kAtom_bytes;  // to begin where an atom may
   static constexpr int kResident = Shape::kCols > 128 ? 1 : 2;
   static_assert(kResident * (kShared_bytes + 1024) <= 228 * 1024);  // of a multiprocessor, 1 KiB a block is CUDA's
@@ -204,13 +203,13 @@ class WgmmaTile {
     int stage = 0;
 #pragma unroll 1
     for (; left > 0; left -= A::kDepth) {
-      // While the other stages are multiplied.
+      // While the other stage is multiplied.
       a.Put(shared_ + stage);
       b.Put(shared_ + stage + A::kSize_bytes);
       PublishToProducts();  // waits for loads under way: before the next ones
       a.Fetch();
       b.Fetch();
-      WaitForProducts<kStages - 2>(sums);
+      WaitForProducts(sums);
       __syncthreads();
       BeginProducts(sums);
 #pragma unroll
@@ -219,7 +218,7 @@ class WgmmaTile {
                                              Layout::Descriptor(all_cols + static_cast<uint32_t>(stage + k)));
       }
       CommitProducts();
-      stage = stage == (kStages - 1) * kStage_bytes ? 0 : stage + kStage_bytes;
+      stage = stage == 0 ? kStage_bytes : 0;
     }
     WaitForProducts(sums);
     __syncthreads();

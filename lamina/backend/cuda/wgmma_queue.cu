@@ -1,6 +1,4 @@
-// Launches of kernels with a group of warps that fetches, for the sources of one type each.
-#pragma once
-
+// The variants with a group of warps that fetches, compiled for compute capability 9.0a alone, as wgmma.cu.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -11,19 +9,17 @@
 #include "lamina/backend/cuda/wgmma_queue.cuh"
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
+namespace {
 
 template <class Kind, class Shape, class E>
 void LaunchQueue(Device& device, const char* name, const ProductArgs<E, float>& args,
                  const ForwardEpilogue<float, float>& epilogue) {
   using Queue = WgmmaQueue<Kind, E, Shape>;
-  Sources<E> sources;
-  if constexpr (Queue::kByHardware) {
-    const auto map_of = [&](const Operand<E>& operand, int64_t lines, int part_lines) {
-      return MapOf(device, {operand.data, std::is_same_v<E, BFloat16>, lines, args.depth, operand.stride, part_lines});
-    };
-    sources.a = map_of(args.a, args.rows, Shape::kRows);
-    sources.b = map_of(args.b, args.cols, Shape::kCols / static_cast<int>(Shape::kCluster));
-  }
+  const auto map_of = [&](const Operand<E>& operand, int64_t lines, int part_lines) {
+    return MapOf(device, {operand.data, std::is_same_v<E, BFloat16>, lines, args.depth, operand.stride, part_lines});
+  };
+  const Sources sources{map_of(args.a, args.rows, Shape::kRows),
+                        map_of(args.b, args.cols, Shape::kCols / static_cast<int>(Shape::kCluster))};
   const int64_t cluster = Shape::kCluster;
   const int64_t tiles =
       CeilOf(CeilOf(args.rows, Shape::kRows), cluster) * CeilOf(args.cols, Shape::kCols) * PartsOf(args) * cluster;
@@ -36,6 +32,8 @@ void LaunchQueue(Device& device, const char* name, const ProductArgs<E, float>& 
   device.LaunchAs(name, &WgmmaQueueKernel<Queue, E, ForwardEpilogue<float, float>>, shape, args, sources, epilogue);
 }
 
+}  // namespace
+
 template <class E>
 void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, float>& launch,
                       const ForwardEpilogue<float, float>& epilogue) {
@@ -47,14 +45,17 @@ void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, f
         LaunchQueue<Kind, QueueShape<true, kCluster>>(device, name, launch.args, epilogue);
       }
     };
-    if constexpr (!std::is_same_v<E, float>) {
-      if (RowOf(launch.kernel).variant == ProductVariant::kQueuePair) {
-        in_clusters(std::integral_constant<unsigned, 2>{});
-        return;
-      }
+    if (RowOf(launch.kernel).variant == ProductVariant::kQueuePair) {
+      in_clusters(std::integral_constant<unsigned, 2>{});
+    } else {
+      in_clusters(std::integral_constant<unsigned, 1>{});
     }
-    in_clusters(std::integral_constant<unsigned, 1>{});
   });
 }
+
+template void LaunchWgmmaQueue(Device&, const char*, const ProductLaunch<Float16, float>&,
+                               const ForwardEpilogue<float, float>&);
+template void LaunchWgmmaQueue(Device&, const char*, const ProductLaunch<BFloat16, float>&,
+                               const ForwardEpilogue<float, float>&);
 
 }  // namespace lamina::LAMINA_CUDA_NAMESPACE
