@@ -322,7 +322,7 @@ class WgmmaQueue {
 
 template <class Queue, class E, class Epilogue>
 __global__ void __launch_bounds__(kQueueThreads, 1)
-    WgmmaQueueKernel(const ProductArgs<E, float> args, const __grid_constant__ Sources<E> sources,
+    WgmmaQueueKernel(const ProductArgs<E, float> args, const __grid_constant__ Sources sources,
                      const Epilogue epilogue) {
   Queue(args, sources, &SharedAs<E>()).Run(epilogue);
 }
