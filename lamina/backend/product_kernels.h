@@ -20,28 +20,20 @@ enum class ProductKernel : uint8_t {
   kTensorSmall,  // 64 a side
   kWgmma,        // 128 x 256 of the same by groups of warps: compute capability 9.0
   kWgmmaSmall,   // 128 a side
-  // Variants, which the device has to choose between. Where a pass has no such kernel, it is that of the base.
-  kLargeUnroll1,  // a loop over the slab as short as it can be: of l1 in f32, forward
-  kLargeUnroll2,
-  kWgmmaQueue,      // 384 threads: a group of warps fetches, two multiply; of halves, forward
-  kWgmmaPingPong,   // the same, and the two take turns: one multiplies while the results of the other one leave
-  kWgmmaQueuePair,  // both in clusters of two blocks, which share the columns that they fetch
-  kWgmmaPingPongPair,
+  // Variants of halves, forward. Where a pass has no such kernel, it is that of the base.
+  kWgmmaPingPong,  // 384 threads: a group of warps fetches, two multiply in turn, as the results of the other one leave
+  kWgmmaPingPongPair,  // the same in clusters of two blocks, which share the columns that they fetch
 };
 
 enum class ProductFamily : uint8_t { kTiles, kPapers, kTensor, kGroups };
-
-/// What makes a variant of a base.
-enum class ProductVariant : uint8_t { kNone, kUnrolled, kQueue, kQueuePair };
 
 struct ProductKernelRow {
   std::string_view name;
   ProductFamily family;
   ProductKernel base;  // itself, if it is no variant
-  ProductVariant variant = ProductVariant::kNone;
 };
 
-inline constexpr std::array<ProductKernelRow, 15> kProductKernels{{
+inline constexpr std::array<ProductKernelRow, 11> kProductKernels{{
     {"large", ProductFamily::kTiles, ProductKernel::kLarge},
     {"medium", ProductFamily::kTiles, ProductKernel::kMedium},
     {"small", ProductFamily::kTiles, ProductKernel::kSmall},
@@ -51,16 +43,13 @@ inline constexpr std::array<ProductKernelRow, 15> kProductKernels{{
     {"tensor-small", ProductFamily::kTensor, ProductKernel::kTensorSmall},
     {"wgmma", ProductFamily::kGroups, ProductKernel::kWgmma},
     {"wgmma-small", ProductFamily::kGroups, ProductKernel::kWgmmaSmall},
-    {"large-u1", ProductFamily::kTiles, ProductKernel::kLarge, ProductVariant::kUnrolled},
-    {"large-u2", ProductFamily::kTiles, ProductKernel::kLarge, ProductVariant::kUnrolled},
-    {"wgmma-384", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kQueue},
-    {"wgmma-pingpong", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kQueue},
-    {"wgmma-384-c2", ProductFamily::kGroups, ProductKernel::kWgmma, ProductVariant::kQueuePair},
-    {"wgmma-pingpong-c2", ProductFamily::kGroups, ProductKernel::kWgmmaSmall, ProductVariant::kQueuePair},
+    {"wgmma-pingpong", ProductFamily::kGroups, ProductKernel::kWgmmaSmall},
+    {"wgmma-pingpong-c2", ProductFamily::kGroups, ProductKernel::kWgmmaSmall},
 }};
 
 constexpr const ProductKernelRow& RowOf(ProductKernel kernel) { return kProductKernels[static_cast<size_t>(kernel)]; }
 constexpr ProductKernel BaseOf(ProductKernel kernel) { return RowOf(kernel).base; }
+constexpr bool IsVariant(ProductKernel kernel) { return BaseOf(kernel) != kernel; }
 constexpr bool IsWgmma(ProductKernel kernel) { return RowOf(kernel).family == ProductFamily::kGroups; }
 /// On the tensor cores, by warps or by groups of them.
 constexpr bool IsTensor(ProductKernel kernel) {

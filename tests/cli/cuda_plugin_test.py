@@ -119,7 +119,7 @@ class EmulatedTest(CliTest):
     def test_each_kernel_is_timed_once(self):
         timed = ["bench", "layer", "l1-identity:f32:forward:33x17x9", "--kernel", "each", "--rounds", "1", "--round-seconds", "0"]
         out = self.succeed(*timed, "--backend", "cuda", env=opened(EMULATED)).out
-        for kernel in ("large", "large-u1", "large-u2", "medium", "small"):
+        for kernel in ("large", "medium", "small"):
             self.assertEqual(out.count(f"kernel {kernel} "), 1, kernel)
         refused = self.refuse(*timed, "--backend", "cpu", env=opened(EMULATED))
         self.assertIn("--backend cuda", refused.err)

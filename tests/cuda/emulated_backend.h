@@ -49,8 +49,8 @@ void LeaveOut(const std::string& wait);
 /// The error of a launch of so many threads, rows of the grid and bytes of shared memory; "" where it works.
 std::string ErrorOfLaunch(int threads, unsigned grid_rows, int64_t shared_bytes, unsigned together = 0);
 
-/// Rows of a panel of the library's product for `problem`, on the emulated GPU.
-int64_t PanelRowsOf(const std::string& problem);
+/// Rows of a panel of the library's product for `problem`, by a plan with panels of so many bytes; 0: by none.
+int64_t PanelRowsOf(const std::string& problem, int64_t panel_bytes);
 
 /// Every rate of backend/cuda/limits.h, of small work.
 std::vector<double> MeasureLimits();

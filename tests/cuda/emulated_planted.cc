@@ -235,9 +235,17 @@ void LeaveOut(const std::string& wait) {
   }
 }
 
-int64_t PanelRowsOf(const std::string& problem) {
+int64_t PanelRowsOf(const std::string& problem, int64_t panel_bytes) {
+  struct OnePlan final : PlanSource {
+    explicit OnePlan(int64_t bytes) { plan.cache_bytes = bytes; }
+    Plan PlanFor(const Problem&) const override { return plan; }
+    Plan plan;
+  };
   const Device device(0);
-  return Choose(Problem::Parse(problem), /*any_slicing=*/false, device, {}).panel_rows;
+  const OnePlan plans(panel_bytes);
+  BackendOptions options;
+  options.plans = &plans;
+  return Choose(Problem::Parse(problem), /*any_slicing=*/false, device, options).panel_rows;
 }
 
 std::string ErrorOfLaunch(int threads, unsigned grid_rows, int64_t shared_bytes, unsigned together) {

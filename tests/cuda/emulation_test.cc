@@ -67,12 +67,14 @@ TEST_F(CudaEmulation, RefusesLaunchesBeyondTheLimits) {
   SetEmulatedCompute(kEmulatedCompute);
 }
 
-// 16 KiB of the cache are 512 rows of eight numbers.
 TEST_F(CudaEmulation, PanelsOfTheLibrarysProductAreEven) {
-  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:520x8x16"), 384) << "not 512, and 8 in the last one";
-  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:512x8x16"), 512);
-  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:1030x8x16"), 384) << "not 512, 512 and 6";
-  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:100x8x16"), 100);
+  constexpr int64_t k512Rows = 512 * 8 * sizeof(float);
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:520x8x16", k512Rows), 384) << "not 512, and 8 in the last one";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:512x8x16", k512Rows), 512);
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:1030x8x16", k512Rows), 384) << "not 512, 512 and 6";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:100x8x16", k512Rows), 100);
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:1030x8x16", 0), 1030) << "in one go";
+  EXPECT_EQ(PanelRowsOf("dot-tanh:f32:forward:100000x1024x16", 0), 50048) << "in two of at most 256 MiB";
 }
 
 }  // namespace

@@ -264,9 +264,10 @@ TEST(CudaTensor, IsAmongTheCandidates) {
   EXPECT_TRUE(has("dot-tanh:f32-bf16:forward:256x256x256", "tensor"));
   EXPECT_FALSE(has("dot-tanh:f32-bf16:forward:256x256x256", "large"));
   EXPECT_FALSE(has("dot-tanh:f32:forward:256x256x256", "tensor"));
-  EXPECT_TRUE(has("l1-identity:f32:forward:256x256x256", "large-u1"));
-  EXPECT_FALSE(has("l1-identity:f32:weight_gradient:256x256x256", "large-u1"));
-  EXPECT_FALSE(has("l2-identity:f32:forward:256x256x256", "large-u2"));
+  EXPECT_TRUE(has("l1-identity:f32:forward:256x256x256", "medium"));
+  EXPECT_EQ(has("dot-tanh:bf16:forward:256x256x256", "wgmma-pingpong"),
+            has("dot-tanh:bf16:forward:256x256x256", "wgmma"));
+  EXPECT_FALSE(has("dot-tanh:f32-fast:forward:256x256x256", "wgmma-pingpong")) << "what copies does not round";
 }
 
 }  // namespace

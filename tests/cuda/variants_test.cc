@@ -90,7 +90,7 @@ TEST(CudaVariants, HaveTheBitsOfTheirBase) {
       }
     }
   }
-  EXPECT_GE(variants, 4 * 2);
+  EXPECT_GE(variants, 4);
 }
 
 // More tiles than blocks, in clusters whose last block has no rows, and slabs that fill all stages twice.
@@ -100,8 +100,7 @@ TEST(CudaVariants, HaveItOverManyTilesOfABlock) {
     for (const VariantOperands& operands : kVariantOperands) {
       const Shape shape{300, 520, 72};
       const Shape deep{60, 30, 1200};
-      const bool queue = row.variant == ProductVariant::kQueue || row.variant == ProductVariant::kQueuePair;
-      if (!queue || !HasVariant(row.name, operands, shape)) {
+      if (row.base == *FindKernel(row.name) || !HasVariant(row.name, operands, shape)) {
         continue;
       }
       ++variants;
@@ -110,7 +109,7 @@ TEST(CudaVariants, HaveItOverManyTilesOfABlock) {
       EXPECT_EQ(Answers(row.name, operands, deep), Answers(RowOf(row.base).name, operands, deep));
     }
   }
-  EXPECT_TRUE(variants == 8 || CudaUnderTest() != conformance::kEmulatedCuda) << variants;
+  EXPECT_TRUE(variants == 4 || CudaUnderTest() != conformance::kEmulatedCuda) << variants;
 }
 
 // Each wait that is left out gives other bits, or what the emulation refuses.
@@ -123,15 +122,12 @@ TEST(CudaVariantsDeathTest, CannotDoWithoutAWait) {
   int seen = 0;
   for (const ProductKernelRow& row : kProductKernels) {
     for (const VariantOperands& operands : {kVariantOperands[3]}) {
-      const bool pair = row.variant == ProductVariant::kQueuePair;
-      if ((!pair && row.variant != ProductVariant::kQueue) || !HasVariant(row.name, operands, shapes[0])) {
+      const bool pair = row.name == RowOf(ProductKernel::kWgmmaPingPongPair).name;
+      if (row.base == *FindKernel(row.name) || !HasVariant(row.name, operands, shapes[0])) {
         continue;
       }
       for (const std::string& wait : cuda_emulated::WaitsToLeaveOut()) {
-        const bool has_wait = wait.find("cluster") != std::string::npos ? pair
-                              : wait == "turns"                         ? row.base == ProductKernel::kWgmmaSmall
-                                                                        : true;
-        if (!has_wait) {
+        if (wait.find("cluster") != std::string::npos && !pair) {
           continue;
         }
         ++seen;
@@ -155,7 +151,7 @@ TEST(CudaVariantsDeathTest, CannotDoWithoutAWait) {
       }
     }
   }
-  EXPECT_EQ(seen, 2 + 3 + 4 + 5) << "384 and ping-pong; then both in clusters";
+  EXPECT_EQ(seen, 3 + 5) << "alone and in clusters";
 }
 
 }  // namespace

@@ -8,8 +8,7 @@
 
 namespace lamina::LAMINA_CUDA_NAMESPACE {
 
-/// Whether MakeCudaNetwork() would take the network; its arrays need not be there. A remark beside a yes tells
-/// that not all rows of a step in f32 stay in shared memory; rounded to bf16 (Precision::kBFloat16) more do.
+/// Whether MakeCudaNetwork() would take the network; its arrays need not be there.
 Verdict CudaNetworkSuits(NetworkPlanRequest request, Device& device);
 /// The network's steps as one launch for many of them; null where it does not suit, `why` then holds the reason.
 std::unique_ptr<PreparedNetwork> MakeCudaNetwork(const NetworkPlanRequest& request,

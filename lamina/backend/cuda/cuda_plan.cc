@@ -30,7 +30,9 @@ constexpr int64_t kShortestSplit = 256;  // terms: below, adding the parts costs
 constexpr int kLibraryCandidates = 4;
 constexpr int64_t kDepthStep = 64;      // a whole number of slabs for every type
 constexpr int64_t kMostSplits = 65535;  // blocks of a launch in its second direction
-// A library's product waits for its epilogue in the L2 cache, one panel of rows at a time. This is a panel's share.
+// A library's product waits for its epilogue, one panel of rows at a time, so that it takes no more memory than this.
+constexpr int64_t kPanel_bytes = int64_t{256} << 20;
+// A panel's share of the L2 cache, which `tune` tries: on an H200 the launches of more panels cost more.
 constexpr int64_t kPanelsOfL2 = 3;
 constexpr int64_t kPanelStep = 128;  // rows of a library's tile
 
@@ -55,17 +57,35 @@ int64_t Blocks(const TileSides& sides, const Extent& extent) {
   return CeilDivide(extent.rows, sides.rows) * CeilDivide(extent.cols, sides.cols);
 }
 
-// Instructions for a result beside those that compute it, as a factor: a smaller tile loads each operand more often.
+// The time of a result, by that of another kernel of the list: as seen on an H200 (bench/results/2026-11-28-h200).
 struct CostedKernel {
   ProductKernel kernel;
   double cost;
 };
 constexpr CostedKernel kTiles[] = {
-    {ProductKernel::kLarge, 1.0}, {ProductKernel::kMedium, 1.05}, {ProductKernel::kSmall, 1.15}};
-constexpr CostedKernel kTensorTiles[] = {{ProductKernel::kTensor, 1.0}, {ProductKernel::kTensorSmall, 1.3}};
-// A warp's products take about 1.6 times as long as those of a group of warps.
+    {ProductKernel::kLarge, 1.0}, {ProductKernel::kMedium, 1.14}, {ProductKernel::kSmall, 1.27}};
+constexpr CostedKernel kDistanceTiles[] = {  // two instructions a synapse: that more warps wait for each other counts
+    {ProductKernel::kLarge, 1.03}, {ProductKernel::kMedium, 1.0}, {ProductKernel::kSmall, 1.07}};
+constexpr CostedKernel kTensorTiles[] = {{ProductKernel::kTensor, 1.0}, {ProductKernel::kTensorSmall, 1.6}};
 constexpr CostedKernel kWgmmaTiles[] = {
-    {ProductKernel::kWgmma, 1.0}, {ProductKernel::kWgmmaSmall, 1.1}, {ProductKernel::kTensorSmall, 2.1}};
+    {ProductKernel::kWgmma, 1.1}, {ProductKernel::kWgmmaSmall, 1.0}, {ProductKernel::kTensorSmall, 2.2}};
+constexpr CostedKernel kHalvesTiles[] = {{ProductKernel::kWgmma, 1.14},
+                                         {ProductKernel::kWgmmaSmall, 1.0},
+                                         {ProductKernel::kWgmmaPingPong, 0.92},
+                                         {ProductKernel::kWgmmaPingPongPair, 0.94},
+                                         {ProductKernel::kTensorSmall, 2.0}};
+
+// Whether the variant has a kernel of its own for a problem: what copies its operands does not round them.
+bool HasVariant(const Problem& problem) { return problem.pass == Pass::kForward && problem.dtype != DType::kF32; }
+
+// Those that a device chooses between. `tensor`: on the tensor cores, there by groups of warps if `wgmma`.
+std::span<const CostedKernel> TilesFor(const Problem& problem, bool tensor, bool wgmma) {
+  if (tensor) {
+    return !wgmma ? std::span<const CostedKernel>(kTensorTiles) : HasVariant(problem) ? kHalvesTiles : kWgmmaTiles;
+  }
+  const bool distance = IsDistance(problem.layer.synapse) && problem.pass == Pass::kForward;
+  return distance && problem.dtype == DType::kF32 ? std::span<const CostedKernel>(kDistanceTiles) : kTiles;
+}
 
 // Parts of a sum where there are too few blocks for all multiprocessors.
 int64_t SplitsOf(const TileSides& sides, const Extent& extent, bool may_split, int64_t multiprocessors) {
@@ -95,20 +115,6 @@ Choice Estimate(std::span<const CostedKernel> kernels, const Problem& problem, b
     }
   }
   return choice;
-}
-
-// Whether the variant has a kernel of its own for a problem.
-bool HasVariant(ProductKernel kernel, const Problem& problem) {
-  if (problem.pass != Pass::kForward) {
-    return false;
-  }
-  switch (RowOf(kernel).variant) {
-    case ProductVariant::kUnrolled: return problem.layer.synapse == Synapse::kL1 && problem.dtype == DType::kF32;
-    case ProductVariant::kQueue:
-    case ProductVariant::kQueuePair: return problem.dtype != DType::kF32;  // what copies does not round
-    case ProductVariant::kNone: break;
-  }
-  return true;
 }
 
 ProductKernel KernelNamed(std::string_view name) {
@@ -174,8 +180,7 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
     choice.algorithm = names_library && kernel.size() > kLibraryName.size()
                            ? std::atoi(kernel.c_str() + kLibraryName.size() + 1)  // "cublaslt:2"
                            : 0;
-    choice.panel_rows = PanelRows(extent, problem.dtype,
-                                  plan.cache_bytes > 0 ? plan.cache_bytes : device.facts().l2_bytes / kPanelsOfL2);
+    choice.panel_rows = PanelRows(extent, problem.dtype, plan.cache_bytes > 0 ? plan.cache_bytes : kPanel_bytes);
     return choice;
   }
   const bool is_named = !is_open && !names_library;
@@ -186,10 +191,7 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
   }
   const bool must_round = problem.precision == Precision::kBFloat16;
   const bool tensor = TensorSupports(problem) && (!is_named || IsTensor(named) || must_round);
-  std::span<const CostedKernel> tiles = kTiles;
-  if (tensor) {
-    tiles = wgmma ? std::span<const CostedKernel>(kWgmmaTiles) : kTensorTiles;
-  }
+  std::span<const CostedKernel> tiles = TilesFor(problem, tensor, wgmma);
   const CostedKernel only[] = {{named, 1.0}};
   if (is_named && IsTensor(named) == tensor) {
     tiles = only;
@@ -198,7 +200,7 @@ Choice Choose(const Problem& problem, bool any_slicing, const Device& device, co
   if (plan.depth > 0 && may_split) {  // of a profile, which may be of another problem
     choice.depth_per_split = DepthOf(extent, CeilDivide(extent.depth, plan.depth));
   }
-  if (!HasVariant(choice.kernel, problem)) {
+  if (!HasVariant(problem)) {
     choice.kernel = BaseOf(choice.kernel);
   }
   if (IsBaseline(choice.kernel)) {
@@ -215,9 +217,9 @@ std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device) {
       plans.push_back({.kernel = fmt::format("{}:{}", kLibraryName, algorithm)});
     }
     const Extent extent = ExtentOf(problem.layer, problem.pass, problem.batch);
-    const int64_t all_bytes = extent.rows * extent.cols * DTypeSize_bytes(OutputType(problem.dtype));
-    if (PanelRows(extent, problem.dtype, device.facts().l2_bytes / kPanelsOfL2) < extent.rows) {
-      plans.push_back({.kernel = std::string(kLibraryName), .cache_bytes = all_bytes});  // in one go
+    const int64_t share_bytes = device.facts().l2_bytes / kPanelsOfL2;
+    if (PanelRows(extent, problem.dtype, share_bytes) < extent.rows) {
+      plans.push_back({.kernel = std::string(kLibraryName), .cache_bytes = share_bytes});
     }
   }
   const auto add = [&](std::span<const CostedKernel> kernels) {
@@ -230,22 +232,16 @@ std::vector<Plan> CudaCandidates(const Problem& problem, const Device& device) {
           plans.push_back(plan);
         }
       }
-      for (size_t i = 0; i < kProductKernels.size(); ++i) {
-        if (const auto variant = static_cast<ProductKernel>(i);
-            variant != kernel && BaseOf(variant) == kernel && HasVariant(variant, problem)) {
-          plans.push_back({.kernel = std::string(RowOf(variant).name), .depth = estimate.depth_per_split});
-        }
-      }
     }
   };
   if (TensorSupports(problem)) {
     if (WgmmaAvailable(device)) {
-      add(kWgmmaTiles);
+      add(TilesFor(problem, true, true));
     }
-    add(kTensorTiles);
+    add(TilesFor(problem, true, false));
   }
   if (problem.precision != Precision::kBFloat16) {  // the others do not round
-    add(kTiles);
+    add(TilesFor(problem, false, false));
   }
   return plans;
 }

@@ -218,11 +218,6 @@ using SmallShape = TileShape<4, 4>;
 template <class E, bool kNeedsOwn>
 inline constexpr bool kHasMedium = std::is_same_v<E, float> && !kNeedsOwn;
 
-/// Whether there are variants of its large tile: of the sum that all of a forward pass's instructions are for.
-template <class Op, class E>
-inline constexpr bool kHasUnrolls =
-    std::is_same_v<E, float>&& std::is_same_v<Op, TermOp<formulas::AbsoluteDifferenceTerm>>;
-
 /// What is left to do where the sum was split.
 template <class E, class S, class Epilogue>
 void AddParts(Device& device, const ProductArgs<E, S>& args, const Epilogue& epilogue) {
@@ -273,17 +268,7 @@ void LaunchProduct(Device& device, const char* name, const ProductLaunch<E, S>& 
       return;
     }
   }
-  if constexpr (kHasUnrolls<Op, E>) {
-    if (launch.kernel == ProductKernel::kLargeUnroll1) {
-      LaunchTile<Op, kA, kB, TileShape<8, 8, 4, 2, 2>>(device, name, args, epilogue);
-      return;
-    }
-    if (launch.kernel == ProductKernel::kLargeUnroll2) {
-      LaunchTile<Op, kA, kB, TileShape<8, 8, 8, 2, 2>>(device, name, args, epilogue);
-      return;
-    }
-  }
-  if (BaseOf(launch.kernel) == ProductKernel::kLarge) {
+  if (launch.kernel == ProductKernel::kLarge) {
     LaunchTile<Op, kA, kB, LargeShape<S, Op::kNeedsOwn>>(device, name, args, epilogue);
   } else {
     LaunchTile<Op, kA, kB, SmallShape>(device, name, args, epilogue);

@@ -22,7 +22,7 @@ void LaunchTensor(Device& device, const char* name, const ProductLaunch<E, float
     constexpr bool kForward = std::is_same_v<Epilogue, ForwardEpilogue<float, float>>;
     if constexpr (kForward) {
       if constexpr (!std::is_same_v<E, float>) {
-        if (RowOf(launch.kernel).variant != ProductVariant::kNone && MayQueue(launch.args)) {
+        if (IsVariant(launch.kernel) && MayQueue(launch.args)) {
           LaunchWgmmaQueue(device, name, launch, epilogue);
           AddParts(device, launch.args, epilogue);
           return;

@@ -16,14 +16,13 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 
 inline constexpr int kStages = 3;
 
-/// kThreadRows x kThreadCols results a thread. kSteps: steps of a slab, of some k each, that are one straight piece of
-/// code. Four fill the pipelines; all 16 of a slab of bytes would only take longer to compile.
-template <int kThreadRows_, int kThreadCols_, int kSteps_ = 4, int kStep_ = 4,
-          int kResident_ = (kThreadRows_ * kThreadCols_ <= 32 ? 2 : 1)>
+/// Steps of a slab, of some k each, that are one straight piece of code. Four fill the pipelines; all 16 of a slab of
+/// bytes would only take longer to compile.
+inline constexpr int kStraightSteps = 4;
+
+/// kThreadRows x kThreadCols results a thread.
+template <int kThreadRows_, int kThreadCols_>
 struct TileShape {
-  static constexpr int kSteps = kSteps_;
-  static constexpr int kStep = kStep_;
-  static constexpr int kResident = kResident_;
   static constexpr int kThreadRows = kThreadRows_;
   static constexpr int kThreadCols = kThreadCols_;
   static constexpr int kRows = kBlockSide * kThreadRows;
@@ -75,7 +74,7 @@ class Tile {
   static constexpr int kStageSize = SlabA::kSize + SlabB::kSize;
   static constexpr int kDepth = SlabA::kDepth;
   // Blocks of a multiprocessor at once, whose registers they share: one waits while the other computes.
-  static constexpr int kResident = Shape::kResident;
+  static constexpr int kResident = Shape::kThreadRows * Shape::kThreadCols <= 32 ? 2 : 1;
   // Results pass through shared memory on their way out, up to 64 rows at a time. Lines are written whole, and the code
   // of an epilogue is there once instead of once a register.
   static constexpr int kOutRegisters = Shape::kThreadRows < 4 ? Shape::kThreadRows : 4;
@@ -182,10 +181,10 @@ class Tile {
   // The last, shorter slab stops where the sum does: terms of padding would not all be 0 (infinite weights).
   template <bool kWhole>
   __device__ void Accumulate(const E* a, int count) {
-    constexpr int kStep = sizeof(E) > 4 ? 2 : Shape::kStep;
+    constexpr int kStep = sizeof(E) > 4 ? 2 : 4;
     const E* b = a + SlabA::kSize;
     const int end = kWhole ? kDepth : count;
-#pragma unroll(kWhole ? Shape::kSteps : 1)
+#pragma unroll(kWhole ? kStraightSteps : 1)
     for (int k = 0; k < end; k += kStep) {
       Fragment<S, Shape::kThreadRows, kStep> rows;
       Fragment<S, Shape::kThreadCols, kStep> cols;

@@ -38,17 +38,10 @@ template <class E>
 void LaunchWgmmaQueue(Device& device, const char* name, const ProductLaunch<E, float>& launch,
                       const ForwardEpilogue<float, float>& epilogue) {
   VisitKind<E>(launch.precision, [&]<class Kind>(Kind) {
-    const auto in_clusters = [&]<unsigned kCluster>(std::integral_constant<unsigned, kCluster>) {
-      if (BaseOf(launch.kernel) == ProductKernel::kWgmma) {
-        LaunchQueue<Kind, QueueShape<false, kCluster>>(device, name, launch.args, epilogue);
-      } else {
-        LaunchQueue<Kind, QueueShape<true, kCluster>>(device, name, launch.args, epilogue);
-      }
-    };
-    if (RowOf(launch.kernel).variant == ProductVariant::kQueuePair) {
-      in_clusters(std::integral_constant<unsigned, 2>{});
+    if (launch.kernel == ProductKernel::kWgmmaPingPongPair) {
+      LaunchQueue<Kind, QueueShape<2>>(device, name, launch.args, epilogue);
     } else {
-      in_clusters(std::integral_constant<unsigned, 1>{});
+      LaunchQueue<Kind, QueueShape<1>>(device, name, launch.args, epilogue);
     }
   });
 }

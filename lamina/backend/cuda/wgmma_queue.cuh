@@ -1,7 +1,7 @@
-// The dot products of a layer by three groups of four warps: one fetches slabs, two multiply them. The groups of
-// wgmma_tile.cuh do both. A block computes tile after tile, and slabs of the next one come while results leave.
-// Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in CUDA",
-// "Warp Specialization".
+// The dot products of a layer of halves by three groups of four warps: one fetches slabs, two multiply them, and take
+// turns: each has tiles of its own, and one multiplies while the results of the other one leave. A block computes tile
+// after tile. Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in
+// CUDA", "Warp Specialization".
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,14 @@ namespace lamina::LAMINA_CUDA_NAMESPACE {
 inline constexpr int kMultiplyingGroups = 2;
 inline constexpr int kQueueThreads = (1 + kMultiplyingGroups) * kWarpGroup;
 
-/// How the two groups that multiply share work, and how many blocks a cluster has.
-template <bool kTakeTurns_, unsigned kCluster_>
+/// How many blocks a cluster has. They have tiles below each other, and each fetches a part of the columns that they
+/// share, for all.
+template <unsigned kCluster_>
 struct QueueShape {
-  // Each group has a tile of its own: one multiplies while the results of the other one leave. Else both have halves.
-  static constexpr bool kTakeTurns = kTakeTurns_;
-  // Blocks of a cluster have tiles below each other. Each fetches a part of the columns that they share, for all.
   static constexpr unsigned kCluster = kCluster_;
   static constexpr int kRows = 128;
-  static constexpr int kCols = kTakeTurns ? 128 : 256;
-  static constexpr int kProductsDown = kTakeTurns ? 2 : 1;  // of a group, each of kGroupRows
+  static constexpr int kCols = 128;
+  static constexpr int kProductsDown = 2;  // of a group, each of kGroupRows
 };
 
 /// Where slabs of halves come from: maps for copies of the hardware (TMA), which does not round.
@@ -57,8 +55,7 @@ class WgmmaQueue {
   static constexpr int kFetching = 40;
   static constexpr int kMultiplying = 232;
   // Warps that tell of a slab that it is done with.
-  static constexpr int kReaders =
-      (Shape::kTakeTurns ? 1 : kMultiplyingGroups) * kWarpGroup / kWarp * static_cast<int>(Shape::kCluster);
+  static constexpr int kReaders = kWarpGroup / kWarp * static_cast<int>(Shape::kCluster);
 
   __device__ WgmmaQueue(const ProductArgs<E, float>& args, const Sources& sources, E* shared)
       : args_(args), sources_(sources) {
@@ -183,12 +180,11 @@ class WgmmaQueue {
   template <class Epilogue>
   __device__ __forceinline__ void Multiply(int group, const Epilogue& epilogue) const {
     const uint32_t shared = SharedAddress(shared_);
-    const int first_row = Shape::kTakeTurns ? 0 : group * kGroupRows;
     Turn turn;
     int number = 0;  // of the tile
     ForTiles([&](const Place& place) {
       const int slabs = SlabsOf(place);
-      if (Shape::kTakeTurns && number++ % kMultiplyingGroups != group) {
+      if (number++ % kMultiplyingGroups != group) {
         turn.Skip(slabs);
         return;
       }
@@ -205,7 +201,7 @@ class WgmmaQueue {
 #pragma unroll 1
       for (int slab = 0; slab < slabs; ++slab) {
         WaitForPhase(full_ + turn.stage, turn.parity);
-        const uint32_t rows = shared + static_cast<uint32_t>(turn.stage * kStage_bytes + first_row * kRow_bytes);
+        const uint32_t rows = shared + static_cast<uint32_t>(turn.stage * kStage_bytes);
         const uint32_t cols = shared + static_cast<uint32_t>(turn.stage * kStage_bytes + kRowSize_bytes);
         StartProducts(sums, rows, cols);
         WaitForProducts<1>(sums[0]);
@@ -223,24 +219,20 @@ class WgmmaQueue {
       if (slabs > 0) {
         Release(before);
       }
-      Store(sums, place, first_row, epilogue);
+      Store(sums, place, epilogue);
     });
   }
 
-  // A group that takes turns waits until the other one has seen all slabs before its own. A barrier that is more than a
-  // phase behind would look as if its phase had ended. `number`: of the tile.
+  // A group waits until the other one has seen all slabs before its own. A barrier that is more than a phase behind would
+  // look as if its phase had ended. `number`: of the tile.
   __device__ __forceinline__ void BeginTurn(int group, int number) const {
-    if constexpr (Shape::kTakeTurns) {
-      const unsigned round = static_cast<unsigned>(number / kMultiplyingGroups);
-      WaitForPhase(turns_ + group, (round ^ (group == 0 ? 1U : 0U)) & 1U);  // the first group's first turn is free
-    }
+    const unsigned round = static_cast<unsigned>(number / kMultiplyingGroups);
+    WaitForPhase(turns_ + group, (round ^ (group == 0 ? 1U : 0U)) & 1U);  // the first group's first turn is free
   }
   __device__ __forceinline__ void EndTurn(int group) const {
-    if constexpr (Shape::kTakeTurns) {
-      __syncwarp();
-      if (threadIdx.x % kWarp == 0) {
-        Arrive(turns_ + (1 - group), rank_);
-      }
+    __syncwarp();
+    if (threadIdx.x % kWarp == 0) {
+      Arrive(turns_ + (1 - group), rank_);
     }
   }
 
@@ -274,12 +266,12 @@ class WgmmaQueue {
 
   template <class Epilogue>
   __device__ __forceinline__ void Store(const float (&sums)[Shape::kProductsDown][kSums], const Place& place,
-                                        int first_row, const Epilogue& epilogue) const {
+                                        const Epilogue& epilogue) const {
     constexpr int kAcross = Shape::kCols / kOutCols;
     const int thread = static_cast<int>(threadIdx.x) - kWarpGroup;
     const int lane = thread % kWarp;
     float* const out = reinterpret_cast<float*>(shared_ + kStages * kStage_bytes + thread / kWarp * kOut_bytes);
-    const int64_t row = place.row + first_row + thread / kWarp % 4 * kOutRows;
+    const int64_t row = place.row + thread / kWarp % 4 * kOutRows;
 #pragma unroll 1
     for (int piece = 0; piece < Shape::kProductsDown * kAcross; ++piece) {
       __syncwarp();

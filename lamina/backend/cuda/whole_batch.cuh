@@ -269,9 +269,12 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
 
 /// One thread: the parts of all blocks, in order.
 __global__ inline void AddLossKernel(const LossSums* parts, int count, LossSums* sums) {
+  LossSums all = *sums;
+#pragma unroll 8
   for (int i = 0; i < count; ++i) {
-    AddLoss(parts[i], *sums);
+    AddLoss(parts[i], all);
   }
+  *sums = all;
 }
 
 /// parts[block] = the sum of squares of the block's share of the gradient, in a fixed order.
