@@ -80,11 +80,12 @@ bool HasVariant(const Problem& problem) { return problem.pass == Pass::kForward 
 
 // Those that a device chooses between. `tensor`: on the tensor cores, there by groups of warps if `wgmma`.
 std::span<const CostedKernel> TilesFor(const Problem& problem, bool tensor, bool wgmma) {
-  if (tensor) {
-    return !wgmma ? std::span<const CostedKernel>(kTensorTiles) : HasVariant(problem) ? kHalvesTiles : kWgmmaTiles;
+  using List = std::span<const CostedKernel>;
+  if (tensor && wgmma) {
+    return HasVariant(problem) ? List(kHalvesTiles) : List(kWgmmaTiles);
   }
   const bool distance = IsDistance(problem.layer.synapse) && problem.pass == Pass::kForward;
-  return distance && problem.dtype == DType::kF32 ? std::span<const CostedKernel>(kDistanceTiles) : kTiles;
+  return tensor ? List(kTensorTiles) : distance && problem.dtype == DType::kF32 ? List(kDistanceTiles) : List(kTiles);
 }
 
 // Parts of a sum where there are too few blocks for all multiprocessors.
