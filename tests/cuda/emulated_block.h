@@ -89,7 +89,6 @@ class Block {
   void* shared() { return shared_.data(); }
   int64_t shared_bytes() const { return std::ssize(shared_) * 16; }
   void Publish() {
-    ++current_->published;
     if (!current_->counted && ++published_ == threads_) {
       seen_ = shared_;
     }
@@ -130,16 +129,6 @@ class Block {
     }
     return found->second;
   }
-  // The current thread's warp arrives: whether all its threads published as often as it did.
-  bool ArrivesPublished() {
-    const int warp = static_cast<int>(current_->position.thread.x) / kWarpSize;
-    const int times = ++warps_[static_cast<size_t>(warp)].at_barriers;
-    bool all = true;
-    for (int i = warp * kWarpSize; i < std::min((warp + 1) * kWarpSize, threads_); ++i) {
-      all = all && fibers_[static_cast<size_t>(i)]->published >= times;
-    }
-    return all;
-  }
   // Ends the phase if it may end.
   void Look(PhaseBarrier& barrier) {
     if (barrier.pending < 0) {
@@ -148,11 +137,7 @@ class Block {
     if (barrier.pending > 0 || barrier.bytes != 0) {
       return;
     }
-    if (barrier.published == barrier.arrivals) {
-      seen_ = shared_;
-    }
     barrier.pending = barrier.arrivals;
-    barrier.published = 0;
     ++barrier.ended;
     ++progress;
   }
@@ -272,7 +257,6 @@ class Block {
     fiber.done_products = 0;
     fiber.may_start_products = false;
     fiber.counted = false;
-    fiber.published = 0;
     fiber.at_cluster = 0;
     fiber.registers = 0;
   }

@@ -53,14 +53,13 @@ void InitBarrier(void* barrier, int arrivals) {
   const auto number = static_cast<int>(block.barriers().size());
   RequireAligned(barrier, sizeof(uint64_t));
   block.barriers()[block.OffsetOf(barrier)] = {
-      .arrivals = arrivals, .pending = arrivals, .published = 0, .bytes = 0, .ended = 0, .number = number};
+      .arrivals = arrivals, .pending = arrivals, .bytes = 0, .ended = 0, .number = number};
 }
 
 void Arrive(void* barrier, unsigned rank) {
   const int64_t offset = TheBlock().OffsetOf(barrier);
   Block& block = BlockOf(rank);
   PhaseBarrier& there = block.BarrierAt(offset);
-  there.published += TheBlock().ArrivesPublished() ? 1 : 0;
   --there.pending;
   if (&block != &TheBlock()) {
     block.UsedUntil(TheBlock().current().at_cluster + 1);

@@ -38,14 +38,12 @@ inline void Perform(const Copy& copy) {
 struct Warp {
   std::byte values[2][kWarpSize][kMostExchanged_bytes] = {};
   int arrived[2] = {0, 0};
-  int at_barriers = 0;  // arrivals of its threads at barriers of shared memory
 };
 
 // A barrier of shared memory.
 struct PhaseBarrier {
   int arrivals = 0;   // a phase
   int pending = 0;    // of this phase
-  int published = 0;  // arrivals of warps all of whose threads published what they wrote
   int64_t bytes = 0;  // announced and not there
   int64_t ended = 0;  // phases
   int number = 0;     // of the block's barriers
@@ -74,7 +72,6 @@ struct Fiber {
   size_t done_products = 0;
   std::deque<size_t> committed_products;  // up to which, each commit that is not done
   bool may_start_products = false;
-  int published = 0;     // times
   bool counted = false;  // in Block::published_, since the last barrier
   int at_cluster = 0;    // barriers of its cluster that it came to
   int registers = 0;

@@ -96,9 +96,7 @@ uint32_t SharedAddress(const void* shared) {
   return kSharedBegin + static_cast<uint32_t>(static_cast<const char*>(shared) - static_cast<char*>(SharedMemory()));
 }
 
-void PublishToProducts() {
-  TheBlock().Publish();
-}
+void PublishToProducts() { TheBlock().Publish(); }
 
 const std::byte* SeenByProducts(uint32_t address) {
   if (address < kSharedBegin || address - kSharedBegin >= TheBlock().shared_bytes()) {

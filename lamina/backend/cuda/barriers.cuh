@@ -29,8 +29,8 @@ __device__ inline void AnnounceBarriers() {
 }
 
 /// What this thread, and those that passed a barrier of its warp before it, did is done for whoever waits in the block.
-/// Other blocks learn that its products have read what they read, and no more: to publish its writes to them took a
-/// fifth of a kernel's time. `rank`: of the block of the cluster whose barrier at this place it is.
+/// Other blocks learn that its products have read what they read, and no more. To publish writes to them took a fifth
+/// of a kernel's time. `rank`: of the block of the cluster whose barrier at this place it is.
 __device__ inline void Arrive(SharedBarrier* barrier, unsigned rank) {
 #if defined(LAMINA_CUDA_EMULATED)
   emulator::Arrive(barrier, rank);

@@ -275,10 +275,9 @@ bool LtProduct::State::Start() noexcept {
 LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, const ConstMatrixView& b,
                                                   const LtResult& to) noexcept {
   const int64_t stride = Stride(b, to);
-  const auto [at, is_new] = plans.try_emplace(
-      Key{a.rows, a.cols, a.stride, AlignmentOf(a.data, a.stride, dtype), b.rows, b.stride,
-          AlignmentOf(b.data, b.stride, dtype), stride, AlignmentOf(to.data, stride, OutputType(dtype)),
-          EpilogueOf(to)});
+  const auto [at, is_new] = plans.try_emplace(Key{a.rows, a.cols, a.stride, AlignmentOf(a.data, a.stride, dtype),
+                                                  b.rows, b.stride, AlignmentOf(b.data, b.stride, dtype), stride,
+                                                  AlignmentOf(to.data, stride, OutputType(dtype)), EpilogueOf(to)});
   if (is_new) {
     at->second.ready = Make(at->second, a, b, to);
     if (!at->second.ready && to.is_bare()) {

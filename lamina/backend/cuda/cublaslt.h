@@ -32,9 +32,9 @@ class LtProduct {
   /// `algorithm`: the position in the library's list of what it thinks fast. Throws Error.
   LtProduct(Device& device, const LayerPlanRequest& request, Pass pass, int algorithm);
   ~LtProduct();
-  /// The product of the pass. Forward: a = x, b = weights; input gradient: delta, weights; weight gradient: delta, x. `a`
-  /// may be a part of the samples, or of the delta's columns. The first call with new sizes or strides plans them, on
-  /// the host. False, and nothing done, where the library cannot do what a result asks beside the product.
+  /// The product of the pass. Forward: a = x, b = weights; input gradient: delta, weights; weight gradient: delta, x.
+  /// `a` may be a part of the samples, or of the delta's columns. The first call with new sizes or strides plans them,
+  /// on the host. False, and nothing done, where the library cannot do what a result asks beside the product.
   bool Run(const ConstMatrixView& a, const ConstMatrixView& b, const LtResult& to) noexcept;
 
  private:

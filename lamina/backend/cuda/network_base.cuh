@@ -158,8 +158,8 @@ class NetworkBase {
     }
   }
 
-  // Every block adds up what all have of its share of the sums: a warp four of them at a time, a lane the parts of every
-  // 32nd block. The order is always the same. Parts and sums may be overwritten once all have met at the other counter.
+  // Every block adds up what all have of its share of the sums. A warp has four of them at a time, a lane the parts of
+  // every 32nd block. The order is always the same. Parts and sums may be overwritten once all have met again.
   static constexpr int kFour = 4;
   __device__ void AddUpParts(int count) {
     const int blocks = static_cast<int>(gridDim.x);
@@ -183,8 +183,10 @@ class NetworkBase {
         sums[i] = WarpSum(sums[i]);
       }
       if (lane_ < kFour) {
-        SlotOf(blocks)[four * kFour + lane_] =
-            lane_ == 0 ? sums[0] : lane_ == 1 ? sums[1] : lane_ == 2 ? sums[2] : sums[3];
+        SlotOf(blocks)[four * kFour + lane_] = lane_ == 0   ? sums[0]
+                                               : lane_ == 1 ? sums[1]
+                                               : lane_ == 2 ? sums[2]
+                                                            : sums[3];
       }
     }
   }

@@ -1,6 +1,6 @@
-// The dot products of a layer of halves by three groups of four warps: one fetches slabs, two multiply them, and take
-// turns: each has tiles of its own, and one multiplies while the results of the other one leave. A block computes tile
-// after tile. Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in
+// The dot products of a layer of halves by three groups of four warps. One fetches slabs, two multiply them in turn:
+// each has tiles of its own, and one multiplies while the results of the other one leave. A block computes tile after
+// tile. Barriers of shared memory tell which slabs are there and which are done with. CUTLASS, "Efficient GEMM in
 // CUDA", "Warp Specialization".
 #pragma once
 
@@ -223,8 +223,8 @@ class WgmmaQueue {
     });
   }
 
-  // A group waits until the other one has seen all slabs before its own. A barrier that is more than a phase behind would
-  // look as if its phase had ended. `number`: of the tile.
+  // A group waits until the other one has seen all slabs before its own. A barrier that is more than a phase behind
+  // would look as if its phase had ended. `number`: of the tile.
   __device__ __forceinline__ void BeginTurn(int group, int number) const {
     const unsigned round = static_cast<unsigned>(number / kMultiplyingGroups);
     WaitForPhase(turns_ + group, (round ^ (group == 0 ? 1U : 0U)) & 1U);  // the first group's first turn is free
