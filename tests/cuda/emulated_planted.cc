@@ -242,9 +242,8 @@ int64_t PanelRowsOf(const std::string& problem, int64_t panel_bytes) {
     Plan plan;
   };
   const Device device(0);
-  const OnePlan plans(panel_bytes);
   BackendOptions options;
-  options.plans = &plans;
+  options.plans = std::make_shared<const OnePlan>(panel_bytes);
   return Choose(Problem::Parse(problem), /*any_slicing=*/false, device, options).panel_rows;
 }
 
