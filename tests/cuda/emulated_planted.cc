@@ -1,6 +1,8 @@
 // Mistakes that a GPU would not forgive, one a kernel: the emulation must see each.
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
