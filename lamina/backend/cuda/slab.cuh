@@ -98,15 +98,18 @@ class Loader {
   /// Starts copying the next slab; what lies beyond the lines and the `k_left` first k becomes 0.
   __device__ void Copy(E* shared, int k_left) {
     E* const to = shared + row_ * SlabType::kStride + col_;
-    if (whole_ && k_left >= SlabType::kDepth) {  // in most slabs; the tests below take longer than the copies
-      const E* from = at_;
+    // In most slabs: the tests below take longer than the copies. Of f32 this would take registers of sums.
+    if constexpr (sizeof(E) < sizeof(float)) {
+      if (whole_ && k_left >= SlabType::kDepth) {
+        const E* from = at_;
 #pragma unroll
-      for (int i = 0; i < kCopies; ++i) {
-        CopyAsync(to + i * kRowStep * SlabType::kStride, from);
-        from += row_step_;
+        for (int i = 0; i < kCopies; ++i) {
+          CopyAsync(to + i * kRowStep * SlabType::kStride, from);
+          from += row_step_;
+        }
+        at_ += slab_step_;
+        return;
       }
-      at_ += slab_step_;
-      return;
     }
 #pragma unroll
     for (int i = 0; i < kCopies; ++i) {
