@@ -65,7 +65,7 @@ struct CostedKernel {
 constexpr CostedKernel kTiles[] = {
     {ProductKernel::kLarge, 1.0}, {ProductKernel::kMedium, 1.14}, {ProductKernel::kSmall, 1.27}};
 constexpr CostedKernel kDistanceTiles[] = {  // two instructions a synapse: that more warps wait for each other counts
-    {ProductKernel::kLarge, 1.03},
+    {ProductKernel::kLarge, 1.01},
     {ProductKernel::kMedium, 1.0},
     {ProductKernel::kSmall, 1.07}};
 constexpr CostedKernel kTensorTiles[] = {{ProductKernel::kTensor, 1.0}, {ProductKernel::kTensorSmall, 1.6}};

@@ -98,7 +98,7 @@ class Loader {
   /// Starts copying the next slab; what lies beyond the lines and the `k_left` first k becomes 0.
   __device__ void Copy(E* shared, int k_left) {
     E* const to = shared + row_ * SlabType::kStride + col_;
-    // In most slabs: the tests below take longer than the copies. Of f32 this would take registers of sums.
+    // In most slabs: the tests below take longer than the copies. Tiles of f32 need the registers for their sums.
     if constexpr (sizeof(E) < sizeof(float)) {
       if (whole_ && k_left >= SlabType::kDepth) {
         const E* from = at_;
