@@ -146,7 +146,7 @@ LONG = {
                "NearestNeighbors(n_jobs=1, radius=0.1).fit(x).radius_neighbors()", "True"),
     "elm": ("from lamina import ELMClassifier; x = np.random.rand(20000, 20); y = x[:, 0] > 0.5",
             "ELMClassifier(8000, C='auto', threads=1).fit(x, y)", "True"),
-    "fsvc": ("from lamina import FSVCClassifier; x = np.random.rand(60000, 20); y = (x[:, 0] * 5).astype(int)",
+    "fsvc": ("from lamina import FSVCClassifier; x = np.random.rand(1000000, 20); y = (x[:, 0] * 5).astype(int)",
              "FSVCClassifier(threads=1).fit(x, y)", "True"),
 }
 
