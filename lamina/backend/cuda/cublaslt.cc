@@ -280,9 +280,6 @@ LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, cons
                                                   AlignmentOf(to.data, stride, OutputType(dtype)), EpilogueOf(to)});
   if (is_new) {
     at->second.ready = Make(at->second, a, b, to);
-    if (!at->second.ready && to.is_bare()) {
-      device.KeepError("cuBLASLt has no algorithm for a product of this size and type");
-    }
   }
   return at->second;
 }
@@ -290,16 +287,19 @@ LtProduct::State::Plan& LtProduct::State::PlanFor(const ConstMatrixView& a, cons
 bool LtProduct::Run(const ConstMatrixView& a, const ConstMatrixView& b, const LtResult& to) noexcept {
   State& state = *state_;
   state.device.Use();
-  if (!state.Start() || !state.Ask(to)) {
+  if (!state.Start()) {
     return false;
   }
-  const State::Plan& plan = state.PlanFor(a, b, to);
-  if (!plan.ready) {
+  const State::Plan* const plan = state.Ask(to) ? &state.PlanFor(a, b, to) : nullptr;
+  if (plan == nullptr || !plan->ready) {
+    if (to.is_bare()) {
+      state.device.KeepError("cuBLASLt has no algorithm for a product of this size and type");
+    }
     return false;
   }
   const auto multiply = [&](const auto one, const auto zero) {
-    return TheLibrary().matmul(state.shared->handle, state.desc, &one, b.data, plan.first, a.data, plan.second, &zero,
-                               to.data, plan.result, to.data, plan.result, &plan.algorithm, state.shared->workspace,
+    return TheLibrary().matmul(state.shared->handle, state.desc, &one, b.data, plan->first, a.data, plan->second, &zero,
+                               to.data, plan->result, to.data, plan->result, &plan->algorithm, state.shared->workspace,
                                static_cast<size_t>(kWorkspace_bytes), static_cast<cudaStream_t>(state.device.stream()));
   };
   const cublasStatus_t status = state.dtype == DType::kF64 ? multiply(1.0, 0.0) : multiply(1.0F, 0.0F);

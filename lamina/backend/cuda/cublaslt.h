@@ -16,7 +16,7 @@ std::string LtVersion();
 /// Whether it is there and can do the problem: dot in f64, f32, bf16 and f16.
 Verdict LtSupports(const Problem& problem);
 
-/// Where a product goes, dense and row-major in OutputType(), and what the library does to it on its way.
+/// Where a product goes, row-major in OutputType(), and what the library does to it on its way.
 struct LtResult {
   void* data = nullptr;
   int64_t stride = 0;          // between rows, in numbers; 0: dense

@@ -66,7 +66,7 @@ void LaunchLoss(Device& device, const LossArgs& args) {
     loss.keep = static_cast<T>(smoothed.keep);
     loss.even = static_cast<T>(smoothed.even);
     loss.sums = args.sums;
-    const int64_t together = args.a.cols <= kNarrowLoss ? kLossThreads : kLossThreads / kWarp;  // rows of a block
+    const int64_t together = args.a.cols <= kWarp ? kLossThreads : kLossThreads / kWarp;  // rows of a block
     const auto blocks = std::clamp<int64_t>((args.a.rows + together - 1) / together, 1, kMostLossBlocks);
     LossSums* const parts = blocks > 1 ? static_cast<LossSums*>(device.scratch()) : nullptr;
     args.loss.Visit([&]<class L>(const L& formula) {

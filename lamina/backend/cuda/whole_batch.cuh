@@ -159,7 +159,6 @@ __device__ inline void RowDelta(const L& formula, const DeviceLoss<T>& loss, int
 
 inline constexpr int kLossThreads = 512;
 inline constexpr int kMostLossBlocks = 64;
-inline constexpr int kNarrowLoss = 4;  // outputs that a lane reads one after the other: each waits for the memory
 static_assert(kMostLossBlocks * static_cast<int64_t>(sizeof(LossSums)) <= Device::kScratch_bytes);
 
 /// The loss of a row that one lane reads, and its delta by the outputs; returns the sum of delta times output.
@@ -218,7 +217,7 @@ __device__ inline void AddLoss(const LossSums& part, LossSums& sums) {
   sums.samples += part.samples;
 }
 
-/// Narrow outputs: a lane a row; else a warp a row. Sums in a fixed order: of the block to
+/// Narrow outputs (up to a warp): a lane a row; else a warp a row. Sums in a fixed order: of the block to
 /// parts[block], to be added by AddLossKernel, or to `loss.sums` without parts.
 template <class L, class T>
 __global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
@@ -227,7 +226,7 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const T mean = T(1) / static_cast<T>(loss.rows > 0 ? loss.rows : 1);
   LossSums own;
-  if (loss.cols <= kNarrowLoss) {
+  if (loss.cols <= kWarp) {
     for (int64_t row = GlobalThread(); row < loss.rows; row += GlobalThreads()) {
       NarrowSlope(loss, row, NarrowLoss(formula, loss, row, mean, own));
     }
@@ -269,12 +268,9 @@ __global__ void LossKernel(DeviceLoss<T> loss, L formula, LossSums* parts) {
 
 /// One thread: the parts of all blocks, in order.
 __global__ inline void AddLossKernel(const LossSums* parts, int count, LossSums* sums) {
-  LossSums all = *sums;
-#pragma unroll 8
   for (int i = 0; i < count; ++i) {
-    AddLoss(parts[i], all);
+    AddLoss(parts[i], *sums);
   }
-  *sums = all;
 }
 
 /// parts[block] = the sum of squares of the block's share of the gradient, in a fixed order.
