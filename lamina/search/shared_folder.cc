@@ -331,10 +331,10 @@ bool SharedFolder::WriteOnce(const std::string& name, const std::string& content
       facts && facts->links == 2) {  // the answer was lost (NFS)
     return true;
   }
-  if (Exists(path)) {
+  if (error == EEXIST || Exists(path)) {  // it may be gone again: another worker gave its claim back
     return false;
   }
-  if (error == EEXIST || error == ENOENT || !part.Rename(path)) {  // else there are no links here
+  if (error == ENOENT || !part.Rename(path)) {  // else there are no links here
     ThrowFileError(path, "create", error);
   }
   return true;

@@ -6,11 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "lamina/base/error.h"
 #include "lamina/base/file.h"
 #include "tests/temporary_folder.h"
 
@@ -31,11 +34,13 @@ TEST(SharedFolder, EveryPartGoesToOneWorker) {
   const TemporaryFolder folder;
   constexpr int kParts = 40;
   std::vector<std::unique_ptr<SharedFolder>> workers;
+  workers.reserve(4);
   for (int w = 0; w < 4; ++w) {
     workers.push_back(std::make_unique<SharedFolder>(folder.Path("."), SharedFolder::Options{}));
   }
   std::vector<std::atomic<int>> owners(kParts);
   std::vector<std::thread> threads;
+  threads.reserve(workers.size());
   for (const auto& worker : workers) {
     threads.emplace_back([&owners, shared = worker.get()] {
       for (int part = 0; part < kParts; ++part) {
@@ -185,6 +190,7 @@ TEST(SharedFolder, OneOfManyTakesADeadWorkersPart) {
   }
   std::vector<std::atomic<int>> owners(kParts);
   std::vector<std::thread> threads;
+  threads.reserve(workers.size());
   for (const auto& worker : workers) {
     threads.emplace_back([&owners, shared = worker.get()] {
       for (int part = 0; part < kParts; ++part) {
@@ -232,6 +238,31 @@ TEST(SharedFolder, TheFirstResultCounts) {
   second.Replace("r", "3");
   EXPECT_EQ(first.Read("r").value(), "3");
   EXPECT_EQ(NamesIn(folder.Path(".")), std::set<std::string>{"r"});
+}
+
+// A claim may be given back between two looks of who wants it.
+TEST(SharedFolder, ANameThatComesAndGoesIsNoError) {
+  const TemporaryFolder folder;
+  SharedFolder worker(folder.Path("."), {});
+  std::atomic<bool> ends = false;
+  std::thread other([&] {
+    while (!ends) {
+      std::ofstream(folder.Path("r")) << "0";
+      std::filesystem::remove(folder.Path("r"));
+    }
+  });
+  int written = 0;
+  std::string error;
+  try {
+    while (written < 300) {
+      written += worker.WriteOnce("r", "1") ? 1 : 0;
+    }
+  } catch (const Error& thrown) {
+    error = thrown.what();
+  }
+  ends = true;
+  other.join();
+  EXPECT_EQ(error, "");
 }
 
 }  // namespace
