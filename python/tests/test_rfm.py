@@ -4,9 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn import datasets
 
 import lamina
+
+datasets = pytest.importorskip("sklearn.datasets")
 
 KERNELS = ((1, 1.0), (2, 1.0), (2, 1.4), (1, 0.7))
 METRICS = {1: "manhattan", 2: "euclidean"}

@@ -245,6 +245,7 @@ def test_many_whole_numbers_are_numbers():
     lambda f: pytest.importorskip("pyarrow").table([f["colour"], f["size"], f["size"]], names=["colour", "size", "size"]),
 ])
 def test_two_columns_of_one_name_are_refused(double):
+    pytest.importorskip("sklearn")
     data = frame()
     model = lamina.train(data, "price", **SETTINGS).model
     for call in (lambda: lamina.train(double(data)), lambda: model.predict(double(data)),

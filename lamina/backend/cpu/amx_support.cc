@@ -1,14 +1,12 @@
 // CPUID, XCR0 and what the system allows.
 #include "lamina/backend/cpu/amx_support.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#if defined(__linux__)
+#include "lamina/backend/cpu/x86_features.h"
+#if defined(__x86_64__) && defined(__linux__)
 #include <cerrno>
 #include <system_error>
 
 #include "lamina/platform/process.h"
-#endif
 #endif
 
 namespace lamina::cpu {
@@ -29,24 +27,7 @@ AmxSupport AmxSupportOf(uint32_t leaf_7_edx, uint64_t saved_registers) {
 
 #if defined(__x86_64__)
 
-AmxSupport FindAmx() {
-  constexpr unsigned kSystemSaves = 1U << 27U;  // XGETBV may be used
-  unsigned eax = 0;
-  unsigned ebx = 0;
-  unsigned ecx = 0;
-  unsigned edx = 0;
-  uint64_t saved = 0;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & kSystemSaves) != 0) {
-    uint32_t low = 0;
-    uint32_t high = 0;
-    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    saved = (uint64_t{high} << 32U) | low;
-  }
-  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
-    edx = 0;
-  }
-  return AmxSupportOf(edx, saved);
-}
+AmxSupport FindAmx() { return AmxSupportOf(Cpuid(7, 0).d, SavedRegisters()); }
 
 #else
 

@@ -11,6 +11,7 @@
 
 #include "lamina/backend/cpu/amx_support.h"
 #include "lamina/backend/cpu/cpu_backend.h"
+#include "lamina/backend/cpu/x86_features.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 
@@ -48,8 +49,9 @@ InstructionSets OfMachine(std::string* why_no_tiles) {
   machine.targets = hwy::SupportedTargets() & HWY_TARGETS;
 #if defined(__x86_64__)
   const bool has_avx512_kernels = (machine.targets & HWY_AVX3) != 0;  // only they use these instructions
-  machine.byte_products = has_avx512_kernels && __builtin_cpu_supports("avx512vnni") != 0;
-  machine.bf16_products = has_avx512_kernels && __builtin_cpu_supports("avx512bf16") != 0;
+  const X86Features features = ReadX86Features();
+  machine.byte_products = has_avx512_kernels && features.byte_products;
+  machine.bf16_products = has_avx512_kernels && features.bf16_products;
 #endif
   const AmxSupport amx = FindAmx();
   *why_no_tiles = amx.why_not;
