@@ -41,6 +41,7 @@ package_of() { # the Debian package a file comes from, NAME or NAME:ARCHITECTURE
 # A file of each library that is compiled in.
 compiled_in=(/usr/include/hwy/highway.h /usr/include/nlohmann/json.hpp /usr/include/CLI/CLI.hpp
   /usr/include/fast_float/fast_float.h /usr/include/nanoflann.hpp /usr/include/toml++/toml.h /usr/include/fmt/format.h)
+[[ ! -e /usr/include/boost/version.hpp ]] || compiled_in+=(/usr/include/boost/version.hpp) # else there is no service
 
 # Debian's sources that a package is compiled of: "NAME=VERSION FILE COPYRIGHT" each.
 from_source=()
@@ -59,6 +60,15 @@ write_sbom() { # folder, files that are carried
   scripts/sbom "$version" "$work/sbom" >"$folder/sbom.cdx.json"
 }
 
+# What Debian says of a package. Of Boost, where that is 2 MB, what is said of all its files.
+licence_of() { # package
+  if [[ "$1" == libboost* ]]; then
+    awk 'BEGIN { RS = "" } /^Files: \*\n/ || /^License: BSL-1.0\n Boost/ { print $0 "\n" }' "/usr/share/doc/$1/copyright"
+  else
+    cat "/usr/share/doc/$1/copyright"
+  fi
+}
+
 # lamina's license and those of what is compiled in, in one text: of a file that stands for itself.
 write_licences() { # name files...
   local name="$1" file package
@@ -69,7 +79,7 @@ write_licences() { # name files...
   know_packages "$@"
   for file in "$@"; do package_of "$(realpath "$file")"; done | sort -u | sed '/^$/d' | while read -r package; do
     dpkg-query -W -f '\n===== ${binary:Package} ${Version} (source: ${source:Package} ${source:Version})\n\n' "$package"
-    cat "/usr/share/doc/${package%%:*}/copyright"
+    licence_of "${package%%:*}"
   done
   for file in "${from_source[@]}"; do
     printf '\n===== %s (sources)\n\n' "${file%% *}"
