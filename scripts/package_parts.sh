@@ -60,7 +60,7 @@ write_sbom() { # folder, files that are carried
   scripts/sbom "$version" "$work/sbom" >"$folder/sbom.cdx.json"
 }
 
-# What Debian says of a package. Of Boost, where that is 2 MB, what is said of all its files.
+# What Debian says of a package. For Boost that is 2 MB, so it is what holds for all files.
 licence_of() { # package
   if [[ "$1" == libboost* ]]; then
     awk 'BEGIN { RS = "" } /^Files: \*\n/ || /^License: BSL-1.0\n Boost/ { print $0 "\n" }' "/usr/share/doc/$1/copyright"
