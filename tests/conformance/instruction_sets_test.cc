@@ -9,6 +9,7 @@
 #include <set>
 
 #include "lamina/backend/cpu/amx_support.h"
+#include "lamina/backend/cpu/x86_features.h"
 #include "tests/caught_error.h"
 #include "tests/conformance/configurations.h"
 
@@ -85,6 +86,34 @@ TEST(InstructionSets, AreThoseOfTheMachineThatTheLevelAllows) {
   EXPECT_NE(targets, 0);
   EXPECT_TRUE(Mentions(MakeBackend("cpu")->Describe(), "cpu: " + CpuTargets().front())) << "not the kernels in use";
 }
+
+#if defined(__x86_64__)
+TEST(X86Features, NeedTheProcessorAndASystemThatSavesTheRegisters) {
+  const CpuidRegisters all{~0U, ~0U, ~0U, ~0U};
+  const CpuidRegisters none;
+  const auto of = [&](uint64_t saved) { return X86FeaturesOf(saved, all, all, all, all); };
+  EXPECT_TRUE(of(0xE7).avx512 && of(0xE7).byte_products && of(0xE7).bf16_products && of(0x07).avx2);
+  for (const uint64_t saved : {0x07U, 0x27U, 0x67U, 0xA7U, 0xC7U}) {
+    EXPECT_FALSE(of(saved).avx512 || of(saved).byte_products || of(saved).bf16_products) << saved;
+  }
+  EXPECT_FALSE(of(0x03).avx2 || of(0xE3).avx2 || of(0xE3).avx512);
+  EXPECT_FALSE(X86FeaturesOf(0xE7, none, all, all, all).avx512);
+  EXPECT_FALSE(X86FeaturesOf(0xE7, all, all, all, none).avx2);
+  EXPECT_TRUE(X86FeaturesOf(0xE7, all, all, none, all).byte_products);
+  EXPECT_FALSE(X86FeaturesOf(0xE7, all, all, none, all).bf16_products);
+}
+
+TEST(X86Features, AreThoseThatTheCompilersRuntimeFinds) {
+  const X86Features features = ReadX86Features();
+  EXPECT_EQ(features.avx2, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes"));
+  EXPECT_EQ(features.avx512, __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                                 __builtin_cpu_supports("avx512cd"));
+  EXPECT_EQ(features.byte_products, features.avx512 && __builtin_cpu_supports("avx512vnni"));
+  EXPECT_EQ(features.bf16_products, features.avx512 && __builtin_cpu_supports("avx512bf16"));
+}
+#endif
 
 TEST(Amx, IsFoundByProcessorAndSystem) {
   constexpr uint32_t kBf16 = 1U << 22U, kTile = 1U << 24U, kInt8 = 1U << 25U;

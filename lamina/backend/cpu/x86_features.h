@@ -40,20 +40,23 @@ struct X86Features {
   bool bf16_products = false;  // AVX-512 BF16
 };
 
-inline X86Features ReadX86Features() {
+/// By XCR0, and by leaves 1, 7 (its parts 0 and 1) and 80000001h.
+inline X86Features X86FeaturesOf(uint64_t saved, const CpuidRegisters& leaf_1, const CpuidRegisters& leaf_7,
+                                 const CpuidRegisters& leaf_7_1, const CpuidRegisters& extended) {
   constexpr uint64_t kVectors = 0x06;     // of 256 bits
   constexpr uint64_t kVectors512 = 0xE6;  // and their masks
   const auto has = [](unsigned value, auto... bits) { return (((value >> bits & 1U) != 0) && ...); };
-  const uint64_t saved = SavedRegisters();
-  const CpuidRegisters basic = Cpuid(1, 0);
-  const CpuidRegisters more = Cpuid(7, 0);
   X86Features features;
-  features.avx2 = (saved & kVectors) == kVectors && has(basic.c, 1U, 12U, 25U, 28U, 29U) && has(more.b, 3U, 5U, 8U) &&
-                  has(Cpuid(0x80000001, 0).c, 5U);
-  features.avx512 = features.avx2 && (saved & kVectors512) == kVectors512 && has(more.b, 16U, 17U, 28U, 30U, 31U);
-  features.byte_products = features.avx512 && has(more.c, 11U);
-  features.bf16_products = features.avx512 && has(Cpuid(7, 1).a, 5U);
+  features.avx2 = (saved & kVectors) == kVectors && has(leaf_1.c, 1U, 12U, 25U, 28U, 29U) &&
+                  has(leaf_7.b, 3U, 5U, 8U) && has(extended.c, 5U);
+  features.avx512 = features.avx2 && (saved & kVectors512) == kVectors512 && has(leaf_7.b, 16U, 17U, 28U, 30U, 31U);
+  features.byte_products = features.avx512 && has(leaf_7.c, 11U);
+  features.bf16_products = features.avx512 && has(leaf_7_1.a, 5U);
   return features;
+}
+
+inline X86Features ReadX86Features() {
+  return X86FeaturesOf(SavedRegisters(), Cpuid(1, 0), Cpuid(7, 0), Cpuid(7, 1), Cpuid(0x80000001, 0));
 }
 
 }  // namespace lamina::cpu
