@@ -246,10 +246,6 @@ std::vector<Command> AddCommands(CLI::App& app, int argc, const char* const* arg
 }
 
 int Main(int argc, const char* const* argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--version") {  // before all flags of all commands are made
-    PrintData(VersionText() + "\n");
-    return kExitOk;
-  }
   CLI::App app("lamina computes and trains neural layers at the speed of the hardware.", "lamina");
   app.allow_windows_style_options(false);  // "/data/table.csv" is a file there, too
   app.set_version_flag("--version", VersionText(), "Print the version and the build options");
@@ -260,6 +256,10 @@ int Main(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.formatter(MakeHelpFormatter());
   try {
+    if (argc == 2 && std::string_view(argv[1]) == "--version") {  // before all flags of all commands are made
+      PrintData(VersionText() + "\n");
+      return kExitOk;
+    }
     const std::vector<Command> commands = AddCommands(app, argc, argv);
     if (argc == 2 && std::string_view(argv[1]) == "--choices") {  // for scripts/help_files
       PrintData(ChoicesText(app));
