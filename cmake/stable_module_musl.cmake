@@ -2,7 +2,7 @@
 # zig links it, and exceptions do not pass from one of two copies to the other. lamina_stable_program starts `main` there.
 # It has the names of the stable ABI, which Python has otherwise and the program never uses. What the module asks for
 # beside them does not link.
-file(WRITE ${own}/pyconfig.h.part [[
+file(CONFIGURE OUTPUT ${own}/pyconfig.h CONTENT [[
 #define HAVE_UNISTD_H 1
 #define SIZEOF_SHORT 2
 #define SIZEOF_INT 4
@@ -12,7 +12,6 @@ file(WRITE ${own}/pyconfig.h.part [[
 #define SIZEOF_VOID_P 8
 #define SIZEOF_WCHAR_T 4
 ]])
-configure_file(${own}/pyconfig.h.part ${own}/pyconfig.h COPYONLY)
 file(CONFIGURE OUTPUT ${own}/exported.map CONTENT "{ global: PyInit__core; main; local: *; };\n")
 target_compile_options(lamina_cli PRIVATE -fPIC)
 target_sources(lamina_stable_module PRIVATE $<TARGET_OBJECTS:lamina_cli>)
