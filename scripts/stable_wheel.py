@@ -24,29 +24,31 @@ import scikit_build_core.build
 
 PYTHON = "cp312-abi3"
 SYSTEM_LIBRARIES = {
-    "win": r"(?i)^(kernel32|msvcrt|shell32|advapi32|ws2_32|mswsock|psapi|python3|api-ms-win-[\w-]+)\.dll$",
-    "musllinux": r"^(libc\.so|_core\.abi3\.so)$",  # musl's loader is its C library; the program is in the module
+    "win": r"(?i)^(kernel32|msvcrt|shell32|advapi32|ws2_32|mswsock|psapi|api-ms-win-[\w-]+)\.dll$",
+    "musllinux": r"^libc\.so$",  # musl's loader is its C library
 }
-FUNCTION = "PyInit__core"
+# What a part of the wheel may ask for beside them. The program for musl is in the module.
+OWN_LIBRARIES = {("win", "lamina"): "python3.dll", ("musllinux", "lamina_program"): "_core.abi3.so"}
+EXPORTS = {"win": r"\bPyInit__core$", "musllinux": r"GLOBAL +DEFAULT +\d+ PyInit__core$"}  # one that is not there has UND
 
 
 def said(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def check(binary: str, system: str) -> None:
-    """Fails where `binary` asks for other libraries than these, or is a module without its function."""
+def check(binary: str, system: str, part: str) -> None:
+    """Fails where `binary` asks for other libraries than these, or is a module that does not export its function."""
     if system == "win":
         text = said("x86_64-w64-mingw32-objdump", "-p", binary)
         needed = re.findall(r"DLL Name: (\S+)", text)
     else:
         text = said("readelf", "--wide", "--dynamic", "--dyn-syms", binary)
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", text)
-    strange = [name for name in needed if not re.match(SYSTEM_LIBRARIES[system], name)]
+    strange = [name for name in needed if not re.match(SYSTEM_LIBRARIES[system], name) and name != OWN_LIBRARIES.get((system, part))]
     if strange or not needed:
         sys.exit(f"error: {binary} asks for {', '.join(strange) or 'nothing'}, which not every such system has")
-    if os.path.basename(binary).startswith("_core") and not re.search(rf"\b{FUNCTION}$", text, re.MULTILINE):
-        sys.exit(f"error: {binary} does not export {FUNCTION}")
+    if part == "lamina" and not re.search(EXPORTS[system], text, re.MULTILINE):
+        sys.exit(f"error: {binary} does not export PyInit__core")
 
 
 def metadata(tag: str) -> dict[str, bytes]:
@@ -73,7 +75,7 @@ def main() -> None:
     files = {path.removeprefix("python/"): path for path in glob.glob("python/lamina*/**", recursive=True) if path.endswith((".py", "py.typed"))}
     for part in ("lamina", "lamina_program"):
         for name, path in files_below(f"{build}/{part}").items():
-            check(path, system)
+            check(path, system, part)
             files[f"{part}/{name}"] = path
     files |= {f"{folder}/{name}": path for name, path in files_below(f"{build}/information").items()}
     contents |= {name: pathlib.Path(path).read_bytes() for name, path in files.items()}

@@ -240,7 +240,7 @@ TEST(SharedFolder, TheFirstResultCounts) {
   EXPECT_EQ(NamesIn(folder.Path(".")), std::set<std::string>{"r"});
 }
 
-// A claim may be given back between two looks of who wants it.
+// Another worker may give its claim back between two looks at its name.
 TEST(SharedFolder, ANameThatComesAndGoesIsNoError) {
   const TemporaryFolder folder;
   SharedFolder worker(folder.Path("."), {});
