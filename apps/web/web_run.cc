@@ -73,7 +73,7 @@ json Judgement(const TrainSession& session, const RawData& raw, TrainResult& res
 
 // Whether what comes next cannot be interrupted after a slice: it would begin anew, and so never end.
 bool NextInOneGo(const TrainSession& session) {
-  return !LearnsByGradient(session.settings()) || session.only_kernels_left();
+  return !LearnsByGradient(session.settings()) || session.only_others_left();
 }
 
 std::unique_ptr<TrainSession> SessionFrom(const json& request, const WebState& state) {
@@ -110,7 +110,7 @@ json RunSlice(const json& request, WebState& state) {
   TrainCallbacks callbacks;
   callbacks.epoch_done = [&](const EpochRecord& record) { epochs.push_back(EpochJson(record)); };
   if (!NextInOneGo(session)) {  // a slice of its own, which the page hears of before
-    callbacks.stop_requested = [&] { return session.only_kernels_left() || platform::SteadyTime_ns() >= end_ns; };
+    callbacks.stop_requested = [&] { return session.only_others_left() || platform::SteadyTime_ns() >= end_ns; };
   }
   state.result = session.Run(std::move(callbacks));
   return {{"epochs", std::move(epochs)},

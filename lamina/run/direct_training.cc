@@ -18,6 +18,7 @@
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
 #include "lamina/run/kernel_training.h"
+#include "lamina/run/tree_training.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -48,8 +49,12 @@ class DirectTraining {
     model.network = std::move(*network);
     model.others = std::move(others_);
     model.gates = std::move(gates_);
+    model.shares.clear();
     model.nearest = MethodFrom(settings_) == Method::kNearest ? settings_.k : 0;
     model.training["method"] = std::move(found_);
+    if (trees_) {
+      AnswerWithTrees(std::move(*trees_), left_out_, data_.train.targets, model);
+    }
     EpochRecord record = Measured(model);
     record.train_seconds = seconds;
     record.samples_per_second = static_cast<double>(data_.train.size()) / seconds;
@@ -78,6 +83,7 @@ class DirectTraining {
       case Method::kElm: return TrainedElm(model);
       case Method::kNearest: return KeptRows(model);
       case Method::kKernelMachine: return TrainedKernels(model);
+      case Method::kBoosting: return GrownTrees();
       default: return TrainedFsvc();
     }
   }
@@ -174,10 +180,26 @@ class DirectTraining {
     if (!trained) {
       return std::nullopt;
     }
+    if (HasTreesBeside(settings_, data_)) {
+      trees_ = TrainTrees(settings_, data_.train, Dataset(), backend_, [this] { return Stopped(); });
+      if (!trees_) {
+        return std::nullopt;
+      }
+      left_out_ = AnswersToLeftOut(trained->fitted, trained->fitted.machine.left_out, data_.train.targets);
+    }
     found_ = std::move(trained->found);
     others_ = std::move(trained->fitted.others);
     gates_ = std::move(trained->fitted.gates);
     return std::move(trained->fitted.network);
+  }
+
+  std::optional<Network> GrownTrees() {
+    std::optional<TreeTraining> trees = TrainTrees(settings_, data_.train, data_.validation, backend_, [this] { return Stopped(); });
+    if (!trees) {
+      return std::nullopt;
+    }
+    found_ = std::move(trees->found);
+    return std::move(trees->network);
   }
 
   std::optional<Network> KeptRows(const Model& model) const {
@@ -230,6 +252,9 @@ class DirectTraining {
   // For kernel machines in leaves:
   std::vector<Network> others_;
   std::optional<Network> gates_;
+  // Beside a kernel machine, which answers the training rows so, each left out:
+  std::optional<TreeTraining> trees_;
+  Matrix left_out_;
   nlohmann::json found_ = nlohmann::json::object();
   Stopwatch watch_;
   Stopwatch since_progress_;

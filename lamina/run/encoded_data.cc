@@ -317,7 +317,7 @@ void OpenParts(const json& parts, const TrainSettings& settings, const RankShare
 
 EncodedData OpenEncodedData(const TrainSettings& settings, std::span<const Activation> custom,
                             const Preprocessor* fitted, const RankShare& share) {
-  if (!LearnsByGradient(settings) || HasKernelsBeside(settings) || settings.optimizer == kLbfgs) {
+  if (!LearnsByGradient(settings) || HasOthersBeside(settings) || settings.optimizer == kLbfgs) {
     RefuseSetting("data", "encoded data are for methods that take steps of a batch", settings.data,
                   "Give the data themselves.");
   }

@@ -102,44 +102,6 @@ Dataset RowsOfBoth(const Dataset& a, const Dataset& b) {
   return both;
 }
 
-// What the machine says to the validation rows, each left out: probabilities, or targets as encoded.
-Matrix AnswersApart(const KernelNetwork& kernels, bool classes, const Matrix& targets) {
-  Matrix numbers(targets.rows(), targets.cols(), DType::kF64);
-  ConvertMatrix(targets.view(), numbers.view());
-  std::vector<double> logits(static_cast<size_t>(targets.cols()));
-  for (int64_t i = 0; i < numbers.rows(); ++i) {
-    const std::span<double> row(numbers.Row<double>(i), logits.size());
-    std::transform(row.begin(), row.end(), kernels.machine.apart.Row<double>(i), logits.begin(), std::minus<>());
-    if (classes) {
-      std::fill(row.begin(), row.end(), 0.0);
-      AddSoftmax(logits.data(), kernels.temperature, /*weight=*/1, row);
-    } else {
-      std::copy(logits.begin(), logits.end(), row.begin());
-    }
-  }
-  Matrix answers(targets.rows(), targets.cols(), targets.dtype());
-  ConvertMatrix(numbers.view(), answers.view());
-  return answers;
-}
-
-// How much the machine counts beside the network of `model`.
-double ShareOfKernels(const KernelNetwork& kernels, const Dataset& validation, const Backend& backend,
-                      const Model& model) {
-  constexpr double kHalf = 0.5;
-  constexpr int64_t kLeastRows = 100;
-  constexpr double kShares[] = {kHalf, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75};
-  if (kernels.machine.apart.rows() < kLeastRows) {
-    return kHalf;
-  }
-  const Matrix answers[] = {NetworkOutputs(model, backend, validation),
-                            AnswersApart(kernels, HasClasses(model.preprocessor), validation.targets)};
-  std::array<double, std::size(kShares)> losses{};
-  std::ranges::transform(kShares, losses.begin(), [&](double share) {
-    return LossOfOutputs(model, SumOfShares(answers, std::array{1 - share, share}), validation.targets);
-  });
-  return kShares[std::ranges::min_element(losses) - losses.begin()];
-}
-
 }  // namespace
 
 void SolveBy(const Backend& backend, const TrainSettings& settings, KernelNetworkOptions& options) {
@@ -209,17 +171,33 @@ void RequireKernelsBeside(const TrainSettings& settings, const TrainData& data, 
   }
 }
 
-void AnswerWithKernels(std::optional<KernelTraining> kernels, const TrainData& data, const Backend& backend,
-                       Model& model) {
-  if (!kernels) {
-    return;
+Matrix AnswersToLeftOut(const KernelNetwork& kernels, const Matrix& errors, const Matrix& targets) {
+  const bool classes = kernels.network.layers().back().activation.is_softmax();
+  Matrix numbers(targets.rows(), targets.cols(), DType::kF64);
+  ConvertMatrix(targets.view(), numbers.view());
+  std::vector<double> logits(static_cast<size_t>(targets.cols()));
+  for (int64_t i = 0; i < numbers.rows(); ++i) {
+    const std::span<double> row(numbers.Row<double>(i), logits.size());
+    std::transform(row.begin(), row.end(), errors.Row<double>(i), logits.begin(), std::minus<>());
+    if (classes) {
+      std::fill(row.begin(), row.end(), 0.0);
+      AddSoftmax(logits.data(), kernels.temperature, /*weight=*/1, row);
+    } else {
+      std::copy(logits.begin(), logits.end(), row.begin());
+    }
   }
-  const double share = ShareOfKernels(kernels->fitted, data.validation, backend, model);
-  model.others.clear();
-  model.others.push_back(std::move(kernels->fitted.network));
-  model.shares = {1 - share, share};
-  model.training["method"] = std::move(kernels->found);
-  model.training["method"]["share"] = share;
+  Matrix answers(targets.rows(), targets.cols(), targets.dtype());
+  ConvertMatrix(numbers.view(), answers.view());
+  return answers;
+}
+
+double ShareOfKernels(std::span<const Matrix> answers, const Matrix& targets, const Model& model) {
+  constexpr double kShares[] = {kHalfShare, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75};
+  std::array<double, std::size(kShares)> losses{};
+  std::ranges::transform(kShares, losses.begin(), [&](double share) {
+    return LossOfOutputs(model, SumOfShares(answers, std::array{1 - share, share}), targets);
+  });
+  return kShares[std::ranges::min_element(losses) - losses.begin()];
 }
 
 }  // namespace lamina

@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "lamina/backend/backend.h"
@@ -36,10 +37,14 @@ bool TrainKernelsBeside(const TrainSettings& settings, const TrainData& data, co
 /// stand beside.
 void RequireKernelsBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
 
-/// Makes `model`, one network, answer together with the kernel machine, if there is one. The machine counts a quarter
-/// to three quarters, by the least loss of both on the validation rows. There it answers as a machine of the training
-/// rows would. Both count half where validation rows are fewer than 100, or rows have weights.
-void AnswerWithKernels(std::optional<KernelTraining> kernels, const TrainData& data, const Backend& backend,
-                       Model& model);
+/// What a machine says to rows that it has not seen, by its errors there (KernelMachine::left_out, or apart):
+/// probabilities, or targets as encoded.
+Matrix AnswersToLeftOut(const KernelNetwork& kernels, const Matrix& errors, const Matrix& targets);
+
+/// How much a machine counts beside a network where nothing tells.
+inline constexpr double kHalfShare = 0.5;
+
+/// A quarter to three quarters, by the least loss of the answers of the network of `model` and of the machine together.
+double ShareOfKernels(std::span<const Matrix> answers, const Matrix& targets, const Model& model);
 
 }  // namespace lamina

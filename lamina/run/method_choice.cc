@@ -5,6 +5,7 @@
 
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
+#include "lamina/run/tree_training.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -37,6 +38,15 @@ int64_t MostRowsFor(const TrainSettings& settings) {
   return settings.group.empty() && settings.split_by.empty() ? kMostRowsOfMixed : kMostRowsOfKernels;
 }
 
+// Beside a kernel machine of rows that each count once and are answered one by one.
+bool TreesMayHelp(const TrainSettings& settings, const DataPlan& plan) {
+  const TargetEncoder& targets = plan.preprocessor.targets();
+  const TrainRows rows{std::ssize(plan.split.train), 0, !targets.class_names().empty(), plan.preprocessor.inputs().count()};
+  return settings.trees == kAutoText && rows.train >= kLeastRowsOfTrees && settings.class_weights.empty() &&
+         settings.weight_column.empty() && settings.group.empty() && settings.split_by.empty() &&
+         TreesAreQuick(settings, rows, targets.count());
+}
+
 DataPlan PlanOf(TrainSettings settings, const RawData& raw, std::span<const Activation> custom) {
   if (settings.folds > 0 && settings.fold == 0) {
     settings.fold = 1;
@@ -61,10 +71,13 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
     const DataPlan alone = PlanOf(kernels.settings, raw, custom);
     const int64_t rows = std::ssize(alone.split.train);
     if (rows <= kMostRowsOfKernels) {
+      const bool trees = TreesMayHelp(settings, alone);
+      kernels.settings.trees = trees ? std::string(kYesText) : settings.trees;
       kernels.remark = fmt::format(
-          "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
-          "trains a network",
-          Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
+          "method rfm, a kernel machine that keeps the {}{}: best for tables of up to {} rows. --method "
+          "backpropagation trains a network",
+          Counted(rows, "training row{s}"), trees ? ", with boosted trees beside it" : "",
+          WithThousands(kMostRowsOfKernels));
       return alone.preprocessor.inputs().count() > kMostInputsOfKernels ? network : kernels;
     }
     const int64_t both = rows + std::ssize(alone.split.validation);  // of which the machine beside a network is

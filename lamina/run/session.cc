@@ -28,7 +28,7 @@
 #include "lamina/run/checkpoint_settings.h"
 #include "lamina/run/direct_training.h"
 #include "lamina/run/encoded_data.h"
-#include "lamina/run/kernel_training.h"
+#include "lamina/run/others_beside.h"
 #include "lamina/run/memory_limit.h"
 #include "lamina/run/run_origin.h"
 #include "lamina/run/start_model.h"
@@ -158,6 +158,7 @@ void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
   RequireCentres(settings_, model_.network.layers().front());
   origin.Begin(settings_, model_);
   RequireKernelsBeside(settings_, *data_, model_);
+  RequireTreesBeside(settings_, *data_, model_);
   ChooseOptions(resolved);
   RequireQuality();
   ChooseBackend();
@@ -297,7 +298,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   TrainResult result;
   AddWaits(ranks_, -1, result);
-  std::optional<KernelTraining> kernels;
+  OthersBeside others;
   if (found_ && !found_->networks.empty()) {
     AnswerTogether(found_->networks, found_->shares, model_);
     result.history.stop_reason = "folds";
@@ -306,7 +307,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     result.history = LearnsByGradient(settings_)
                          ? RunTrainer(std::move(callbacks), result)
                          : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
-    if (result.history.stop_reason != "interrupted" && !RunKernels(stop, kernels)) {
+    if (result.history.stop_reason != "interrupted" && !RunOthers(stop, others)) {
       result.history.stop_reason = "interrupted";
     }
     if (settings_.quantize_aware > 0 && result.history.stop_reason != "interrupted") {
@@ -320,7 +321,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   if (IsFirst() && result.history.stop_reason != "interrupted") {
     JudgeBy(validation(), result);
-    AnswerWithKernels(std::move(kernels), *data_, *backend_, model_);
+    AnswerWithOthers(std::move(others), *data_, *backend_, model_);
     if (test().size() > 0) {
       result.test = Evaluate(model_, *backend_, test());
       MeasureTest(result);

@@ -22,7 +22,7 @@
 namespace lamina {
 
 class Communicator;  // cluster/communicator.h
-struct KernelTraining;
+struct OthersBeside;
 struct RawData;
 class ResolvedSettings;
 class RunOrigin;
@@ -82,7 +82,7 @@ class TrainSession {
   /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
   /// checkpoint to CheckpointPath() and the history, but no model. model() then holds the weights kept so far. Another
   /// Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
-  /// With --recipe mixed the kernel machine comes last. model() has it only when it is whole.
+  /// A kernel machine and trees beside the network come last. model() has them only when they are whole.
   TrainResult Run(TrainCallbacks callbacks);
 
   /// The file that CheckpointOrigin reads. Only where can_go_on().
@@ -116,9 +116,9 @@ class TrainSession {
   const std::string& threads_warning() const { return threads_warning_; }
   int64_t first_epoch() const;                                  // of the next Run(): 1, or where it goes on
   bool can_go_on() const { return resume_state_.has_value(); }  // interrupted, or from a checkpoint
-  /// Whether the network is trained and the kernel machine beside it is not. Stopped within, it begins anew: who stops
-  /// by the clock asks this first.
-  bool only_kernels_left() const { return only_kernels_left_; }
+  /// Whether the network is trained and what answers beside it is not. Stopped within, that begins anew: who stops by
+  /// the clock asks this first.
+  bool only_others_left() const { return only_others_left_; }
 
  private:
   void Prepare(RunOrigin& origin, const RawData* raw);
@@ -126,7 +126,7 @@ class TrainSession {
   void ChooseOptions(const ResolvedSettings& settings);
   void ChooseBackend();
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
-  bool RunKernels(const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained);
+  bool RunOthers(const std::function<bool()>& stop_requested, OthersBeside& trained);
   void RequireQuality() const;
   bool Calibrates() const;
   void JudgeBy(const Dataset& rows, TrainResult& result);
@@ -147,7 +147,7 @@ class TrainSession {
   TrainOptions options_;
   std::shared_ptr<const TrainData> data_;
   std::optional<TrainState> resume_state_;
-  bool only_kernels_left_ = false;
+  bool only_others_left_ = false;
   std::optional<FoundByFolds> found_;
   std::optional<uint64_t> fingerprint_;  // of the data; taken when it is first needed
   std::string recipe_remark_;

@@ -1,5 +1,5 @@
-// What a session trains: a network by the Trainer's steps, then the kernel machine beside it. Each of them goes on
-// where it was stopped: the network after its last step, the machine from its beginning.
+// What a session trains: a network by the Trainer's steps, then a kernel machine and trees beside it. The network goes
+// on after its last step where it was stopped, the others from their beginning.
 #include <memory>
 #include <utility>
 
@@ -7,11 +7,12 @@
 #include "lamina/base/stop.h"
 #include "lamina/cluster/communicator.h"
 #include "lamina/run/checkpoint.h"
-#include "lamina/run/kernel_training.h"
+#include "lamina/run/others_beside.h"
 #include "lamina/run/session.h"
 #include "lamina/run/start_model.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/centres.h"
+#include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/train/trainer.h"
 
@@ -55,7 +56,7 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) 
       resume_state_ = std::move(state);
     }
   };
-  if (HasKernelsBeside(settings_)) {
+  if (HasOthersBeside(settings_)) {
     callbacks.ended = [&](TrainState&& state) { resume_state_ = std::move(state); };
   }
   const History& history = trainer.Run(train(), &validation(), callbacks);
@@ -64,17 +65,20 @@ History TrainSession::RunTrainer(TrainCallbacks callbacks, TrainResult& result) 
   return history;
 }
 
-bool TrainSession::RunKernels(const std::function<bool()>& stop_requested, std::optional<KernelTraining>& trained) {
-  only_kernels_left_ = HasKernelsBeside(settings_) && can_go_on();
-  const bool begins = !only_kernels_left_ || !stop_requested || !stop_requested();
-  if (begins && TrainKernelsBeside(settings_, *data_, *backend_, stop_requested, trained)) {
-    if (only_kernels_left_) {
-      resume_state_.reset();
-    }
-    only_kernels_left_ = false;
+bool TrainSession::RunOthers(const std::function<bool()>& stop_requested, OthersBeside& trained) {
+  if (!LearnsByGradient(settings_)) {  // those of a kernel machine are a part of it
     return true;
   }
-  if (const std::string path = CheckpointPath(); !path.empty() && only_kernels_left_) {
+  only_others_left_ = HasOthersBeside(settings_) && can_go_on();
+  const bool begins = !only_others_left_ || !stop_requested || !stop_requested();
+  if (begins && TrainOthersBeside(settings_, *data_, *backend_, stop_requested, trained)) {
+    if (only_others_left_) {
+      resume_state_.reset();
+    }
+    only_others_left_ = false;
+    return true;
+  }
+  if (const std::string path = CheckpointPath(); !path.empty() && only_others_left_) {
     WriteCheckpoint(path);
   }
   return false;

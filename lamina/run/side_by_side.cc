@@ -36,7 +36,7 @@ void ThrowFirst(const std::vector<std::exception_ptr>& failures) {
 int64_t MostSideBySide(const TrainSession& session) {
   const TrainSettings& settings = session.settings();
   const bool beside = dynamic_cast<const RunsBeside*>(&session.backend()) != nullptr;
-  if (!beside || !LearnsByGradient(settings) || HasKernelsBeside(settings) || !settings.memory.empty()) {
+  if (!beside || !LearnsByGradient(settings) || HasOthersBeside(settings) || !settings.memory.empty()) {
     return 1;  // systems of all rows, or chunks of rows, take what memory there is
   }
   const int64_t one_bytes = 2 * (Bytes(session.train()) + Bytes(session.validation())) + kBeside_bytes;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lamina/base/error.h"
+#include "lamina/boost/tree_network.h"
 #include "lamina/rbf/kernel_layers.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/settings_text.h"
@@ -24,13 +25,14 @@ struct MethodReadsRow {
 // What a method reads of the settings that not every method reads. Backpropagation also reads all other groups.
 const std::vector<MethodReadsRow>& ReadsTable() {
   static const std::vector<MethodReadsRow> table = {
-      {Method::kBackpropagation, {"start-from", "freeze", "centres"}},
+      {Method::kBackpropagation, {"start-from", "freeze", "centres", "trees", "tree-leaves", "tree-rounds", "tree-rate"}},
       {Method::kFsvc, {"neuron", "radius", "overlap", "learning-rate", "epochs"}},
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},
       {Method::kKernelMachine,
        {"neuron", "feature-weights", "feature-rounds", "ridge", "radius", "fit-seconds", "prune", "class-weights",
-        "weight-column"}},
+        "weight-column", "trees", "tree-leaves", "tree-rounds", "tree-rate"}},
+      {Method::kBoosting, {"tree-leaves", "tree-rounds", "tree-rate", "class-weights", "weight-column"}},
       {Method::kElm,
        {"neuron", "radius", "hidden", "hidden-weights", "centres", "ridge-c", "precision", "shards", "class-weights",
         "weight-column"}}};
@@ -91,7 +93,7 @@ void ValidateMethod(const ResolvedSettings& resolved) {
                     SettingText(settings, row.name), "Leave it out.");
     }
   }
-  if (method == Method::kBackpropagation) {
+  if (method == Method::kBackpropagation || method == Method::kBoosting) {
     return;
   }
   if (method == Method::kKernelMachine) {
@@ -140,7 +142,8 @@ MethodNeuron NeuronFrom(const TrainSettings& settings) {
 }
 
 OutputPlan OutputOfMethod(const TrainSettings& settings, int64_t classes) {
-  if (classes > 0 && MethodFrom(settings) == Method::kKernelMachine) {
+  const Method method = MethodFrom(settings);
+  if (classes > 0 && (method == Method::kKernelMachine || method == Method::kBoosting)) {
     return {Loss::kCrossEntropy, Activation("softmax"), /*single_output=*/false, /*classes=*/true};
   }
   return {Loss::kMse, Activation(), /*single_output=*/false};
@@ -159,11 +162,14 @@ std::vector<LayerSpec> LayersOfMethod(const ResolvedSettings& resolved, int64_t 
   if (classes == 0 && (method == Method::kFsvc || method == Method::kSfsvc)) {
     RefuseSetting("method",
                   fmt::format("--method {} needs classes, and the target is a number to predict", settings.method), "",
-                  "Use --method elm, knn or rfm, or --task classification.");
+                  "Use --method elm, knn, rfm or boost, or --task classification.");
   }
   if (method == Method::kKernelMachine) {
     return KernelLayers(KernelChoicesFrom(settings).kinds.front(), settings.feature_weights != kNoFeatureWeights,
                         inputs, outputs, classes > 0);
+  }
+  if (method == Method::kBoosting) {
+    return TreeLayers(inputs, /*questions=*/1, /*paths=*/1, outputs, classes > 0);
   }
   LayerSpec hidden = NeuronFrom(settings).layer;
   hidden.inputs = inputs;

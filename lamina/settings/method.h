@@ -19,7 +19,7 @@
 
 namespace lamina {
 
-enum class Method { kBackpropagation, kFsvc, kSfsvc, kElm, kNearest, kKernelMachine };
+enum class Method { kBackpropagation, kFsvc, kSfsvc, kElm, kNearest, kKernelMachine, kBoosting };
 
 inline constexpr Named<Method> kMethods[] = {{"auto", Method::kBackpropagation},  // LearnsByGradient()
                                              {kBackpropagation, Method::kBackpropagation},
@@ -27,7 +27,8 @@ inline constexpr Named<Method> kMethods[] = {{"auto", Method::kBackpropagation},
                                              {"sfsvc", Method::kSfsvc},
                                              {"elm", Method::kElm},
                                              {"knn", Method::kNearest},
-                                             {"rfm", Method::kKernelMachine}};
+                                             {"rfm", Method::kKernelMachine},
+                                             {"boost", Method::kBoosting}};
 
 /// Up to so many encoded columns "auto" may be rfm alone, by the rows (settings/mixed_recipe.h).
 inline constexpr int64_t kMostInputsOfKernels = 500;

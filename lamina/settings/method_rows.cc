@@ -8,6 +8,7 @@
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
+#include "lamina/settings/setting_names.h"
 
 namespace lamina {
 
@@ -55,7 +56,7 @@ std::vector<Row> NeuronRows() {
                       "and sfsvc (class by class): centers from one pass over the training rows. elm: random hidden "
                       "neurons, output weights by ridge regression. knn: the nearest training rows answer, which the "
                       "model keeps. rfm: a kernel machine with neurons at all training rows, solved output weights, "
-                      "and learned weights of the columns. auto: rfm for a table of up to {} training rows if no "
+                      "and learned weights of the columns. boost: boosted trees, as a network. auto: rfm for a table of up to {} training rows if no "
                       "setting of a network is given, else backpropagation",
                       WithThousands(kMostRowsOfKernels)),
           {.choices = [] { return NamesIn(kMethods); }}),
@@ -111,6 +112,27 @@ std::vector<Row> KernelRows() {
           {.range = NumberRange{.low = 0, .high = 1}, .effect = [](const S& s) { return MethodReads(s, "prune"); }})};
 }
 
+bool GrowsTrees(const S& s) {
+  return (s.method == NameOf(Method::kBoosting, kMethods) || s.trees != "no") && MethodReads(s, "tree-leaves");
+}
+
+std::vector<Row> TreeRows() {
+  return {
+      Row("trees", &S::trees,
+          fmt::format("Boosted trees beside the network or the kernel machine (rfm, of up to {} rows). Rows left out "
+                      "say how much they count, up to a half. yes, no, or auto: with recipe mixed, and where --method "
+                      "auto takes rfm",
+                      WithThousands(kMostRowsOfKernels)),
+          {.choices = &setting_names::Names<setting_names::kHeaders>, .effect = [](const S& s) { return MethodReads(s, "trees"); }}),
+      Row("tree-leaves", &S::tree_leaves, "boost and --trees: leaves of a tree, which asks one question fewer",
+          {.range = NumberRange{.low = 2, .high = 64}, .effect = &GrowsTrees}),
+      Row("tree-rounds", &S::tree_rounds,
+          "boost and --trees: most trees; fewer are kept where they answer rows left out better",
+          {.range = NumberRange{.low = 1, .high = 10'000}, .effect = &GrowsTrees}),
+      Row("tree-rate", &S::tree_rate, "boost and --trees: how much of a tree counts",
+          {.range = NumberRange{.low = 0, .high = 1, .above_low = true}, .effect = &GrowsTrees, .logarithmic = true})};
+}
+
 std::vector<Row> NeighbourRows() {
   return {
       Row("distance", &S::distance, "knn: distance between rows: l2, l1, or dot (the nearest have the largest product)",
@@ -139,6 +161,7 @@ std::vector<Row> MethodRows() {
   return JoinGroups<S>({{kMethodGroup, EffortRows()},
                         {kMethodGroup, NeuronRows()},
                         {kMethodGroup, KernelRows()},
+                        {kMethodGroup, TreeRows()},
                         {kMethodGroup, NeighbourRows()},
                         {kMethodGroup, StartModelRows()}});
 }

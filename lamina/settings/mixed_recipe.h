@@ -21,6 +21,11 @@ inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }
 
+/// Whether a kernel machine or trees may answer beside the network: all rows must be in memory.
+inline bool HasOthersBeside(const TrainSettings& settings) {
+  return HasKernelsBeside(settings) || settings.trees == kYesText;
+}
+
 /// The network's epochs by its training rows, all of which are done (docs/decisions/0097).
 inline int64_t EpochsBesideKernels(int64_t rows) {
   constexpr int64_t kRowsOfAllEpochs = 72'000;

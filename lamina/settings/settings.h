@@ -12,6 +12,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
 #include "lamina/base/setting.h"
+#include "lamina/boost/boosted_trees.h"
 #include "lamina/data/encode/preprocess_options.h"
 #include "lamina/data/encode/sample_weights.h"
 #include "lamina/data/encode/target_encoder.h"
@@ -120,6 +121,10 @@ struct TrainSettings {
   std::optional<double> ridge;
   std::optional<double> fit_seconds;
   double prune = 0;
+  std::string trees = "auto";  // beside what else answers
+  int64_t tree_leaves = BoostOptions{}.leaves;
+  int64_t tree_rounds = BoostOptions{}.rounds;
+  double tree_rate = BoostOptions{}.rate;
   std::string distance = "l2";
   int64_t k = 5;
   std::string start_from;

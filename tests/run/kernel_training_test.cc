@@ -145,12 +145,12 @@ TEST(MixedRecipe, StoppedInTheKernelMachineItKeepsTheNetwork) {
   settings.model = folder.Path("m");
   TrainSession session(settings);
   int asked_of_kernels = 0;
-  const auto in_kernels = [&] { return session.only_kernels_left() && ++asked_of_kernels > 3; };
+  const auto in_kernels = [&] { return session.only_others_left() && ++asked_of_kernels > 3; };
   const TrainResult result = session.Run({.stop_requested = in_kernels});
   EXPECT_EQ(result.history.stop_reason, "interrupted");
   EXPECT_EQ(result.history.epochs.size(), 6U);
   EXPECT_GT(asked_of_kernels, 3) << "it has begun";
-  EXPECT_TRUE(session.only_kernels_left());
+  EXPECT_TRUE(session.only_others_left());
   ASSERT_TRUE(session.can_go_on());
   EXPECT_EQ(session.model().networks(), 1);
   EXPECT_EQ(ParameterBytes(session.model().network), ParameterBytes(whole.network));
@@ -184,9 +184,9 @@ TEST(MixedRecipe, ManyShortRunsHaveTheBitsOfOne) {
       std::string reason = "interrupted";
       while (reason == "interrupted" && runs < 200) {
         ++runs;
-        of_kernels += session.only_kernels_left() ? 1 : 0;
+        of_kernels += session.only_others_left() ? 1 : 0;
         reason = session
-                     .Run(session.only_kernels_left() ? TrainCallbacks()
+                     .Run(session.only_others_left() ? TrainCallbacks()
                                                       : TrainCallbacks{.stop_requested = [] { return true; }})
                      .history.stop_reason;
       }

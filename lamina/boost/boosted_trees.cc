@@ -1,0 +1,483 @@
+// Histograms of slopes over the bins of columns; the leaf whose best question gains most is cut next.
+#include "lamina/boost/boosted_trees.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "lamina/base/convert.h"
+#include "lamina/base/nan.h"
+#include "lamina/base/random.h"
+#include "lamina/base/team.h"
+#include "lamina/rbf/even_rows.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kLeastGain = 1e-9;
+constexpr double kLeastShare = 1e-6;       // of a class, at the start
+constexpr double kLeastCurvature = 1e-6;   // of a row that is answered surely
+constexpr double kLeastProbability = 1e-15;
+constexpr int64_t kFolds = 5;
+constexpr int64_t kMostRowsOfFolds = 2000;
+constexpr uint64_t kStreamOfFolds = ~uint64_t{0};  // of random numbers; others are the rounds'
+
+// Rows, their bins and scores; training rows have slopes, too.
+struct Rows {
+  std::vector<uint8_t> codes;  // columns × rows
+  std::vector<double> targets;  // rows × scores
+  std::vector<double> scores;   // rows × scores
+  std::vector<double> weights;  // or empty
+  int64_t count = 0;
+
+  uint8_t Code(int64_t column, int64_t row) const { return codes[static_cast<size_t>(column * count + row)]; }
+  double Weight(int64_t row) const { return weights.empty() ? 1 : weights[static_cast<size_t>(row)]; }
+};
+
+struct Question {
+  double gain = 0;
+  int64_t column = -1;
+  int64_t cut = 0;
+};
+
+// A leaf that may be cut.
+struct Leaf {
+  int64_t node = 0;
+  std::vector<int32_t> rows;
+  std::vector<double> sums;  // histograms of the columns that the tree sees, one after the other
+  Question best;
+};
+
+class Boosting {
+ public:
+  Boosting(const Dataset& train, const Dataset& validation, const BoostOptions& options)
+      : options_(options), outputs_(train.targets.cols()), scores_(options.classes && outputs_ == 2 ? 1 : outputs_) {
+    result_.bins = BinColumns(train.features.view(), options.bins, options.threads);
+    train_ = RowsOf(train);
+    validation_ = RowsOf(validation);
+    result_.start = Start();
+    for (Rows* rows : {&train_, &validation_}) {
+      for (int64_t i = 0; i < rows->count; ++i) {
+        rows->scores.insert(rows->scores.end(), result_.start.begin(), result_.start.end());
+      }
+    }
+    slopes_.resize(static_cast<size_t>(train_.count * 2 * scores_));
+  }
+
+  BoostedTrees Run() {
+    const bool validates = validation_.count > 0;
+    double least = validates ? Loss(validation_) : kNaN;
+    int64_t kept = 0;
+    if (validates) {
+      result_.left_out = AnswersTo(validation_);
+    }
+    for (int64_t round = 0; round < options_.rounds; ++round) {
+      if (options_.stop_requested && options_.stop_requested()) {
+        return std::move(result_);
+      }
+      TakeSlopes();
+      Random random(options_.seed, static_cast<uint64_t>(round));
+      ChooseColumns(random);
+      result_.trees.push_back(Grown());
+      result_.rounds = round + 1;
+      Answer(result_.trees.back(), validation_);
+      if (options_.progress) {
+        options_.progress(result_.rounds);
+      }
+      if (!validates) {
+        kept = round + 1;
+      } else if (const double loss = Loss(validation_); loss < least) {
+        least = loss;
+        kept = round + 1;
+        result_.left_out = AnswersTo(validation_);
+      } else if (round + 1 - kept >= options_.patience) {
+        break;
+      }
+      if (result_.trees.back().size() == 1) {  // nothing is left to ask about
+        break;
+      }
+    }
+    result_.trees.resize(static_cast<size_t>(kept));
+    result_.left_out_loss = least;
+    result_.complete = true;
+    return std::move(result_);
+  }
+
+ private:
+  // Probabilities of all classes, or values.
+  Matrix AnswersTo(const Rows& rows) const {
+    Matrix answers(rows.count, outputs_, DType::kF64);
+    for (int64_t i = 0; i < rows.count; ++i) {
+      double* const row = answers.Row<double>(i);
+      AnswersOf(&rows.scores[static_cast<size_t>(i * scores_)], row);
+      if (scores_ < outputs_) {
+        row[1] = row[0];
+        row[0] = 1 - row[1];
+      }
+    }
+    return answers;
+  }
+
+  int64_t stride() const { return 2 * scores_ + 1; }  // slope and curvature of each score, and rows
+
+  Rows RowsOf(const Dataset& data) const {
+    Rows rows;
+    rows.count = data.size();
+    if (rows.count == 0) {
+      return rows;
+    }
+    rows.codes = BinsOf(result_.bins, data.features.view(), options_.threads);
+    Matrix targets(rows.count, outputs_, DType::kF64);
+    ConvertMatrix(data.targets.view(), targets.view());
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const double* const row = targets.Row<double>(i);
+      if (options_.classes && scores_ == 1) {
+        rows.targets.push_back(row[1]);
+      } else {
+        rows.targets.insert(rows.targets.end(), row, row + outputs_);
+      }
+    }
+    rows.weights = data.sample_weights;
+    return rows;
+  }
+
+  // Of classes the logarithms of their shares, else means.
+  std::vector<double> Start() const {
+    std::vector<double> means(static_cast<size_t>(scores_), 0.0);
+    double weight = 0;
+    for (int64_t i = 0; i < train_.count; ++i) {
+      weight += train_.Weight(i);
+      for (int64_t k = 0; k < scores_; ++k) {
+        means[static_cast<size_t>(k)] += train_.Weight(i) * train_.targets[static_cast<size_t>(i * scores_ + k)];
+      }
+    }
+    for (double& mean : means) {
+      mean /= weight;
+      if (options_.classes) {
+        const double share = std::clamp(mean, kLeastShare, 1 - kLeastShare);
+        mean = scores_ == 1 ? std::log(share / (1 - share)) : std::log(share);
+      }
+    }
+    return means;
+  }
+
+  // Probabilities of a row's scores, or these themselves.
+  void AnswersOf(const double* scores, double* answers) const {
+    if (!options_.classes) {
+      std::copy_n(scores, scores_, answers);
+    } else if (scores_ == 1) {
+      answers[0] = 1 / (1 + std::exp(-scores[0]));
+    } else {
+      const double largest = *std::max_element(scores, scores + scores_);
+      double sum = 0;
+      for (int64_t k = 0; k < scores_; ++k) {
+        sum += answers[k] = std::exp(scores[k] - largest);
+      }
+      for (int64_t k = 0; k < scores_; ++k) {
+        answers[k] /= sum;
+      }
+    }
+  }
+
+  void TakeSlopes() {
+    RunParts(options_.threads, train_.count, [&](int64_t begin, int64_t end) {
+      std::vector<double> answers(static_cast<size_t>(scores_));
+      for (int64_t i = begin; i < end; ++i) {
+        const size_t at = static_cast<size_t>(i * scores_);
+        AnswersOf(&train_.scores[at], answers.data());
+        for (size_t k = 0; k < answers.size(); ++k) {
+          const double p = answers[k];
+          slopes_[2 * (at + k)] = train_.Weight(i) * (p - train_.targets[at + k]);
+          slopes_[2 * (at + k) + 1] = train_.Weight(i) * (options_.classes ? std::max(p * (1 - p), kLeastCurvature) : 1.0);
+        }
+      }
+    });
+  }
+
+  double Loss(const Rows& rows) const {
+    std::vector<double> answers(static_cast<size_t>(scores_));
+    double sum = 0;
+    double weight = 0;
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const size_t at = static_cast<size_t>(i * scores_);
+      AnswersOf(&rows.scores[at], answers.data());
+      for (size_t k = 0; k < answers.size(); ++k) {
+        const double target = rows.targets[at + k];
+        const double p = std::clamp(answers[k], kLeastProbability, 1 - kLeastProbability);
+        const double one = scores_ == 1 ? -(1 - target) * std::log(1 - p) : 0.0;
+        sum += rows.Weight(i) * (options_.classes ? one - target * std::log(p) : std::pow(answers[k] - target, 2));
+      }
+      weight += rows.Weight(i);
+    }
+    return sum / weight;
+  }
+
+  void ChooseColumns(Random& random) {
+    std::vector<int64_t> can;
+    for (int64_t j = 0; j < result_.bins.columns(); ++j) {
+      if (!result_.bins.cuts[static_cast<size_t>(j)].empty()) {
+        can.push_back(j);
+      }
+    }
+    const auto wanted = static_cast<int64_t>(std::ceil(options_.columns * static_cast<double>(can.size())));
+    for (int64_t i = 0; i < wanted; ++i) {
+      std::swap(can[static_cast<size_t>(i)],
+                can[static_cast<size_t>(i) + static_cast<size_t>(random.Below(can.size() - static_cast<size_t>(i)))]);
+    }
+    can.resize(static_cast<size_t>(wanted));
+    std::sort(can.begin(), can.end());
+    seen_ = std::move(can);
+    begin_.assign(1, 0);
+    for (const int64_t column : seen_) {
+      begin_.push_back(begin_.back() + (std::ssize(result_.bins.cuts[static_cast<size_t>(column)]) + 1) * stride());
+    }
+  }
+
+  void AddRows(const std::vector<int32_t>& rows, int64_t place, double* sums) const {
+    const uint8_t* const codes = &train_.codes[static_cast<size_t>(seen_[static_cast<size_t>(place)] * train_.count)];
+    if (scores_ == 1) {
+      for (const int32_t row : rows) {
+        double* const bin = sums + 3 * codes[row];
+        bin[0] += slopes_[2 * static_cast<size_t>(row)];
+        bin[1] += slopes_[2 * static_cast<size_t>(row) + 1];
+        bin[2] += 1;
+      }
+      return;
+    }
+    for (const int32_t row : rows) {
+      double* const bin = sums + stride() * codes[row];
+      const double* const slopes = &slopes_[static_cast<size_t>(row * 2 * scores_)];
+      for (int64_t k = 0; k < 2 * scores_; ++k) {
+        bin[k] += slopes[k];
+      }
+      bin[2 * scores_] += 1;
+    }
+  }
+
+  double Score(const double* sums) const {
+    double score = 0;
+    for (int64_t k = 0; k < scores_; ++k) {
+      score += sums[2 * k] * sums[2 * k] / (sums[2 * k + 1] + options_.ridge);
+    }
+    return score;
+  }
+
+  Question BestOfColumn(int64_t place, const double* sums) const {
+    const int64_t column = seen_[static_cast<size_t>(place)];
+    const int64_t bins = std::ssize(result_.bins.cuts[static_cast<size_t>(column)]) + 1;
+    const int64_t numbers = stride();
+    std::vector<double> all(static_cast<size_t>(numbers), 0.0);
+    for (int64_t b = 0; b < bins; ++b) {
+      for (int64_t k = 0; k < numbers; ++k) {
+        all[static_cast<size_t>(k)] += sums[b * numbers + k];
+      }
+    }
+    const double before = Score(all.data());
+    std::vector<double> no(static_cast<size_t>(numbers), 0.0);
+    std::vector<double> yes = all;
+    Question best;
+    for (int64_t cut = 0; cut < bins - 1; ++cut) {
+      for (size_t k = 0; k < no.size(); ++k) {
+        no[k] += sums[cut * numbers + static_cast<int64_t>(k)];
+        yes[k] = all[k] - no[k];
+      }
+      if (no.back() < static_cast<double>(options_.least_rows)) {
+        continue;
+      }
+      if (yes.back() < static_cast<double>(options_.least_rows)) {
+        break;
+      }
+      const double gain = Score(no.data()) + Score(yes.data()) - before;
+      if (gain > best.gain) {
+        best = {gain, column, cut};
+      }
+    }
+    return best;
+  }
+
+  // Sums of the leaf's rows, or of those of `parent` that the other leaf has not.
+  void Look(Leaf& leaf, const std::vector<double>* parent, const std::vector<double>* other) const {
+    leaf.sums.assign(static_cast<size_t>(begin_.back()), 0.0);
+    std::vector<Question> questions(seen_.size());
+    RunEach(options_.threads, std::ssize(seen_), [&](int64_t place) {
+      const size_t begin = static_cast<size_t>(begin_[static_cast<size_t>(place)]);
+      if (parent == nullptr) {
+        AddRows(leaf.rows, place, &leaf.sums[begin]);
+      } else {
+        for (size_t k = begin; k < static_cast<size_t>(begin_[static_cast<size_t>(place) + 1]); ++k) {
+          leaf.sums[k] = (*parent)[k] - (*other)[k];
+        }
+      }
+      questions[static_cast<size_t>(place)] = BestOfColumn(place, &leaf.sums[begin]);
+    });
+    leaf.best = {};
+    for (const Question& question : questions) {
+      leaf.best = question.gain > leaf.best.gain ? question : leaf.best;
+    }
+  }
+
+  Tree Grown() {
+    Tree tree(1);
+    std::vector<Leaf> leaves(1);
+    leaves[0].rows.resize(static_cast<size_t>(train_.count));
+    std::iota(leaves[0].rows.begin(), leaves[0].rows.end(), 0);
+    Look(leaves[0], nullptr, nullptr);
+    while (std::ssize(leaves) < options_.leaves) {
+      const auto next = std::max_element(leaves.begin(), leaves.end(),
+                                         [](const Leaf& a, const Leaf& b) { return a.best.gain < b.best.gain; });
+      if (next->best.column < 0 || next->best.gain < kLeastGain) {
+        break;
+      }
+      Leaf parent = std::move(*next);
+      const Question& question = parent.best;
+      Leaf no;
+      Leaf yes;
+      no.node = std::ssize(tree);
+      yes.node = no.node + 1;
+      tree[static_cast<size_t>(parent.node)] = {question.column, question.cut, no.node, yes.node, {}};
+      tree.resize(tree.size() + 2);
+      for (const int32_t row : parent.rows) {
+        (train_.Code(question.column, row) > question.cut ? yes : no).rows.push_back(row);
+      }
+      Leaf& fewer = no.rows.size() < yes.rows.size() ? no : yes;
+      Leaf& more = &fewer == &no ? yes : no;
+      Look(fewer, nullptr, nullptr);
+      Look(more, &parent.sums, &fewer.sums);
+      *next = std::move(no);
+      leaves.push_back(std::move(yes));
+    }
+    for (const Leaf& leaf : leaves) {
+      std::vector<double>& value = tree[static_cast<size_t>(leaf.node)].value;
+      for (int64_t k = 0; k < scores_; ++k) {
+        double slope = 0;
+        double curvature = options_.ridge;
+        for (const int32_t row : leaf.rows) {
+          slope += slopes_[static_cast<size_t>(2 * (row * scores_ + k))];
+          curvature += slopes_[static_cast<size_t>(2 * (row * scores_ + k) + 1)];
+        }
+        value.push_back(-options_.rate * slope / curvature);
+        for (const int32_t row : leaf.rows) {
+          train_.scores[static_cast<size_t>(row * scores_ + k)] += value.back();
+        }
+      }
+    }
+    return tree;
+  }
+
+  void Answer(const Tree& tree, Rows& rows) const {
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const TreeNode* node = tree.data();
+      while (node->column >= 0) {
+        node = &tree[static_cast<size_t>(rows.Code(node->column, i) > node->cut ? node->yes : node->no)];
+      }
+      for (int64_t k = 0; k < scores_; ++k) {
+        rows.scores[static_cast<size_t>(i * scores_ + k)] += node->value[static_cast<size_t>(k)];
+      }
+    }
+  }
+
+  const BoostOptions& options_;
+  int64_t outputs_;
+  int64_t scores_;
+  Rows train_;
+  Rows validation_;
+  std::vector<double> slopes_;  // rows × scores × (slope, curvature)
+  std::vector<int64_t> seen_;   // columns of this tree
+  std::vector<int64_t> begin_;  // of their histograms
+  BoostedTrees result_;
+};
+
+// Groups go whole to the fold with the fewest rows.
+std::vector<int64_t> FoldsOfGroups(const std::vector<int64_t>& order, const std::vector<int64_t>& groups) {
+  std::vector<int64_t> folds(order.size());
+  std::unordered_map<int64_t, int64_t> fold_of;
+  std::array<int64_t, kFolds> sizes{};
+  for (const int64_t row : order) {
+    const int64_t smallest = std::ranges::min_element(sizes) - sizes.begin();
+    const int64_t fold = fold_of.try_emplace(groups[static_cast<size_t>(row)], smallest).first->second;
+    folds[static_cast<size_t>(row)] = fold;
+    ++sizes[static_cast<size_t>(fold)];
+  }
+  return folds;
+}
+
+// The fold of each row. Every class is dealt out evenly. Of rows with times the latest are fold 0.
+std::vector<int64_t> DealtFolds(const Dataset& rows, uint64_t seed) {
+  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::vector<int64_t> folds(order.size(), 1);
+  if (!rows.times.empty()) {
+    std::ranges::stable_sort(order, std::greater<>(), [&](int64_t row) { return rows.times[static_cast<size_t>(row)]; });
+    for (size_t i = 0; i < order.size() / kFolds; ++i) {
+      folds[static_cast<size_t>(order[i])] = 0;
+    }
+    return folds;
+  }
+  Random(seed, kStreamOfFolds).Shuffle(std::span(order));
+  if (!rows.groups.empty()) {
+    return FoldsOfGroups(order, rows.groups);
+  }
+  if (!rows.labels.empty()) {
+    std::ranges::stable_sort(order, std::less<>(), [&](int64_t row) { return rows.labels[static_cast<size_t>(row)]; });
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    folds[static_cast<size_t>(order[i])] = static_cast<int64_t>(i) % kFolds;
+  }
+  return folds;
+}
+
+}  // namespace
+
+double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const BoostOptions& options) {
+  const int64_t scores = options.classes && outputs == 2 ? 1 : outputs;
+  // A cut looks at the rows of the smaller part.
+  const double rows_of_tree = static_cast<double>(rows) * (1 + std::log2(static_cast<double>(options.leaves)) / 2);
+  const double seen = std::ceil(options.columns * static_cast<double>(columns));
+  return rows_of_tree * seen * static_cast<double>((2 * scores + 1) * options.rounds);
+}
+
+BoostedTrees FitBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options) {
+  return Boosting(train, validation, options).Run();
+}
+
+BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options) {
+  const std::vector<int64_t> fold_of = DealtFolds(rows, options.seed);
+  const bool all_folds = rows.size() <= kMostRowsOfFolds && rows.times.empty();
+  Matrix left_out(rows.size(), rows.targets.cols(), DType::kF64);
+  std::fill_n(left_out.Row<double>(0), left_out.rows() * left_out.cols(), kNaN);
+  std::vector<double> losses;
+  int64_t kept = 0;
+  for (int64_t fold = 0; fold < (all_folds ? kFolds : 1); ++fold) {
+    std::vector<int64_t> taught;
+    std::vector<int64_t> asked;
+    for (int64_t i = 0; i < rows.size(); ++i) {
+      (fold_of[static_cast<size_t>(i)] == fold ? asked : taught).push_back(i);
+    }
+    if (taught.empty() || asked.empty()) {
+      continue;
+    }
+    BoostedTrees trees = FitBoostedTrees(ChosenRows(rows, taught), ChosenRows(rows, asked), options);
+    if (!trees.complete) {
+      return trees;
+    }
+    kept += std::ssize(trees.trees);
+    losses.push_back(trees.left_out_loss);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      std::copy_n(trees.left_out.Row<double>(static_cast<int64_t>(i)), left_out.cols(), left_out.Row<double>(asked[i]));
+    }
+  }
+  const auto mean = [&](double sum) { return sum / static_cast<double>(losses.size()); };
+  BoostOptions all = options;
+  all.rounds = losses.empty() ? 0 : std::lround(mean(static_cast<double>(kept)));
+  BoostedTrees trees = FitBoostedTrees(rows, Dataset(), all);
+  trees.left_out = std::move(left_out);
+  trees.left_out_loss = losses.empty() ? kNaN : mean(std::accumulate(losses.begin(), losses.end(), 0.0));
+  return trees;
+}
+
+}  // namespace lamina

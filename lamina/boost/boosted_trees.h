@@ -1,0 +1,67 @@
+// Gradient boosting of small trees (Friedman 2001): each tree takes a part of the loss that those before have left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "lamina/base/buffer.h"
+#include "lamina/boost/column_bins.h"
+#include "lamina/data/encode/dataset.h"
+
+namespace lamina {
+
+/// A question: is the number of `column` above its cut `cut`? Or a leaf, which has no column.
+struct TreeNode {
+  int64_t column = -1;
+  int64_t cut = 0;
+  int64_t no = 0;  // places in the tree
+  int64_t yes = 0;
+  std::vector<double> value;  // of a leaf, one a score
+};
+
+/// Its root stands first.
+using Tree = std::vector<TreeNode>;
+
+struct BoostOptions {
+  /// Targets are shares of the classes, 1 for that of a row, and scores go into a softmax. Two classes have one score,
+  /// of the second. Else each target has a score, in its units.
+  bool classes = false;
+  int64_t leaves = 6;       // of a tree, at least 2
+  int64_t rounds = 200;     // at most; a tree each
+  int64_t patience = 25;    // rounds without a lower loss of the validation rows after which it ends
+  double rate = 0.1;        // how much of a tree counts
+  int64_t bins = 64;        // of a column, 2 to ColumnBins::kMost
+  double columns = 0.7;     // the share of them that a tree sees, drawn anew for each
+  double ridge = 1;         // added to the second derivatives of a leaf
+  int64_t least_rows = 10;  // of a leaf
+  uint64_t seed = 1;
+  int threads = 1;
+  std::function<bool()> stop_requested;
+  std::function<void(int64_t rounds)> progress;
+};
+
+struct BoostedTrees {
+  ColumnBins bins;
+  std::vector<double> start;  // the scores without a tree
+  std::vector<Tree> trees;    // those that are kept
+  int64_t rounds = 0;         // that were done
+  /// Of rows left out, what trees say that have not seen them: probabilities of all classes or values, rows × targets
+  /// in f64. With validation rows these; of folds all rows, and NaN where a row was never left out.
+  Matrix left_out;
+  double left_out_loss = 0;  // of left_out: mean cross-entropy, or sum of squares a row; NaN where there is none
+  bool complete = false;     // else stop_requested() ended it, and it is of no use
+};
+
+/// Additions of a slope to a sum that so many rounds take, about.
+double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const BoostOptions& options);
+
+/// Trees up to the round with the least loss of the validation rows, whose columns are those of `train`; without such
+/// rows all of them. Features and targets are in memory; sample weights count. The same for any number of threads.
+BoostedTrees FitBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options);
+
+/// Trees of all rows, as many as are best for rows left out. Up to 2,000 rows each of five folds is left out in turn,
+/// of more rows one of them. Rows of a group are in one fold; of rows with times the latest fifth is left out.
+BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options);
+
+}  // namespace lamina

@@ -1,0 +1,172 @@
+// The settings of boosted trees, and their place beside others.
+#include "lamina/run/tree_training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "lamina/backend/host_backend.h"
+#include "lamina/base/convert.h"
+#include "lamina/base/error.h"
+#include "lamina/base/setting.h"
+#include "lamina/base/text.h"
+#include "lamina/boost/tree_network.h"
+#include "lamina/model/evaluate.h"
+#include "lamina/model/outputs.h"
+#include "lamina/rbf/even_rows.h"
+#include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
+#include "lamina/settings/settings_text.h"
+
+namespace lamina {
+namespace {
+
+constexpr double kUsualOperations = 3e9;  // some half a second of one thread
+constexpr double kMostOperations = 1e10;  // that nobody has asked for
+
+bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
+
+BoostOptions TreeOptions(const TrainSettings& settings, const TrainRows& rows, int64_t outputs) {
+  BoostOptions options;
+  options.classes = rows.classes;
+  options.leaves = settings.tree_leaves;
+  options.rounds = settings.tree_rounds;
+  options.rate = settings.tree_rate;
+  options.seed = settings.seed;
+  const double all = BoostOperations(rows.train, rows.inputs, outputs, options);
+  const double least = std::sqrt(static_cast<double>(std::max<int64_t>(1, rows.inputs)));
+  options.columns =
+      std::clamp(options.columns * kUsualOperations / all, std::min(1 / least, options.columns), options.columns);
+  return options;
+}
+
+// What no trees can stand beside.
+struct Refused {
+  std::string_view name;
+  bool (*given)(const TrainSettings&);
+  std::string_view why;
+};
+
+constexpr std::string_view kByRowsLeftOut = "validation rows say how much trees count";
+constexpr Refused kRefusedBeside[] = {
+    {"calibrate", [](const TrainSettings& s) { return s.calibrate; }, kByRowsLeftOut},
+    {"intervals", [](const TrainSettings& s) { return s.intervals.has_value(); }, kByRowsLeftOut},
+    {"quantize-aware", [](const TrainSettings& s) { return s.quantize_aware > 0; }, "trees have no integers"},
+    {"loss", [](const TrainSettings& s) { return s.loss != kAutoText; }, "trees make log loss or squares least"},
+    {"shards", [](const TrainSettings& s) { return s.shards > 0; }, "trees are grown in one piece"},
+    {"shard-data", [](const TrainSettings& s) { return s.shard_data; }, "trees need all rows"}};
+
+bool IsKernelMachine(const TrainSettings& settings) { return MethodFrom(settings) == Method::kKernelMachine; }
+
+// Why rows cannot say how much trees count; or empty.
+std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
+  const int64_t left_out = IsKernelMachine(settings) ? data.train.size() : data.validation.size();
+  if (left_out < kLeastRowsOfTrees) {
+    return fmt::format("{} say how much trees count, and {} are needed",
+                       Counted(left_out, IsKernelMachine(settings) ? "training row{s}" : "validation row{s}"),
+                       kLeastRowsOfTrees);
+  }
+  if (IsKernelMachine(settings) && data.train.size() > kMostRowsOfKernels) {
+    return fmt::format("a kernel machine answers rows left out one by one up to {} training rows",
+                       WithThousands(kMostRowsOfKernels));
+  }
+  if (!data.train.sample_weights.empty()) {
+    return "rows have weights";
+  }
+  return data.train.times.empty() ? "" : "rows have times";
+}
+
+}  // namespace
+
+bool TreesAreQuick(const TrainSettings& settings, const TrainRows& rows, int64_t outputs) {
+  return BoostOperations(rows.train, rows.inputs, outputs, TreeOptions(settings, rows, outputs)) <= kMostOperations;
+}
+
+std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
+                                       const Backend& backend, const std::function<bool()>& stop_requested) {
+  const int64_t outputs = train.targets.cols();
+  const bool classes = !train.labels.empty();
+  BoostOptions options = TreeOptions(settings, {train.size(), validation.size(), classes, train.inputs()}, outputs);
+  const bool device = backend.space() == Space::kDevice;
+  options.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
+  options.stop_requested = stop_requested;
+  BoostedTrees trees = validation.size() > 0 ? FitBoostedTrees(train, validation, options)
+                                             : FitBoostedTreesByFolds(train, options);
+  if (!trees.complete) {
+    return std::nullopt;
+  }
+  TreeTraining trained{NetworkOfTrees(trees, outputs, classes, train.dtype()), std::move(trees.left_out),
+                       {{"trees", trees.trees.size()}, {"leaves", options.leaves}, {"rate", options.rate}}};
+  if (!std::isnan(trees.left_out_loss)) {
+    trained.found["left_out_loss"] = trees.left_out_loss;
+  }
+  return trained;
+}
+
+bool HasTreesBeside(const TrainSettings& settings, const TrainData& data) {
+  const int64_t outputs = data.preprocessor.targets().count();
+  return settings.trees == kYesText ||
+         (settings.trees == kAutoText && HasKernelsBeside(settings) && WhyNoTrees(settings, data).empty() &&
+          TreesAreQuick(settings, RowsOf(data), outputs));
+}
+
+void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, const Model& model) {
+  if (settings.trees != kYesText) {
+    return;
+  }
+  for (const Refused& refused : kRefusedBeside) {
+    if (refused.given(settings)) {
+      RefuseSetting(refused.name, fmt::format("--{} cannot be combined with --trees yes: {}", refused.name, refused.why),
+                    SettingText(settings, refused.name), "Leave it out, or use --trees no.");
+    }
+  }
+  Model both;
+  both.network = model.network;
+  both.others.emplace_back(TreeLayers(data.preprocessor.inputs().count(), 1, 1, data.preprocessor.targets().count(),
+                                      HasClasses(data.preprocessor)),
+                           model.network.dtype());
+  both.shares = {0.5, 0.5};
+  const Verdict verdict = CheckEnsemble(both);
+  if (const std::string why = verdict ? WhyNoTrees(settings, data) : verdict.reason; !why.empty()) {
+    RefuseSetting("trees", "--trees: " + why, settings.trees, "Use --trees no.");
+  }
+}
+
+void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& targets, Model& model) {
+  constexpr double kShares[] = {0.25, 0.2, 0.3, 0.15, 0.35, 0.1, 0.4, 0.05, 0.45, 0, 0.5};
+  std::vector<int64_t> asked;
+  for (int64_t i = 0; i < answers.rows(); ++i) {
+    const bool known = DispatchFloat(answers.dtype(), [&]<class T>(T) { return !std::isnan(answers.Row<T>(i)[0]); });
+    if (known && !std::isnan(trees.left_out.Row<double>(i)[0])) {
+      asked.push_back(i);
+    }
+  }
+  Matrix of_trees(trees.left_out.rows(), trees.left_out.cols(), answers.dtype());
+  ConvertMatrix(trees.left_out.view(), of_trees.view());
+  const Matrix both[] = {ChosenRows(answers.view(), asked), ChosenRows(of_trees.view(), asked)};
+  const Matrix truth = ChosenRows(targets.view(), asked);
+  std::array<double, std::size(kShares)> losses{};
+  std::ranges::transform(kShares, losses.begin(), [&](double share) {
+    return LossOfOutputs(model, SumOfShares(both, std::array{1 - share, share}), truth);
+  });
+  const double share = kShares[std::ranges::min_element(losses) - losses.begin()];
+  trees.found["share"] = share;
+  model.training["trees"] = std::move(trees.found);
+  if (share == 0) {
+    return;
+  }
+  if (model.shares.empty()) {
+    model.shares = {1};
+  }
+  for (double& other : model.shares) {
+    other *= 1 - share;
+  }
+  model.others.push_back(std::move(trees.network));
+  model.shares.push_back(share);
+}
+
+}  // namespace lamina

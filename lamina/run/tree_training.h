@@ -1,0 +1,47 @@
+// Boosted trees from settings and rows: alone (--method boost), or beside what else answers (--trees).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "lamina/backend/backend.h"
+#include "lamina/boost/boosted_trees.h"
+#include "lamina/model/model.h"
+#include "lamina/run/train_data.h"
+#include "lamina/settings/settings.h"
+
+namespace lamina {
+
+struct TreeTraining {
+  Network network;
+  Matrix left_out;       // BoostedTrees::left_out
+  nlohmann::json found;  // how many trees, and what left-out rows said of them
+};
+
+/// Trees by the settings. The validation rows say how many, or folds of the training rows where there are none. Of many
+/// columns a tree sees few. None where stop_requested() ended it. Throws Error.
+std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
+                                       const Backend& backend, const std::function<bool()>& stop_requested);
+
+/// So many rows left out say how much trees count.
+inline constexpr int64_t kLeastRowsOfTrees = 100;
+
+/// Whether trees of so many rows take no more than some seconds of one thread.
+bool TreesAreQuick(const TrainSettings& settings, const TrainRows& rows, int64_t outputs);
+
+/// Whether trees are to be trained beside what the settings name: --trees yes, and auto with recipe mixed. Not where
+/// rows left out are too few to say how much they count (100), rows have weights or times, or it would take too long.
+bool HasTreesBeside(const TrainSettings& settings, const TrainData& data);
+
+/// Throws Error(kInvalidArgument) for --trees yes where HasTreesBeside() says no, and for settings and networks of
+/// `model` that no trees can stand beside.
+void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
+
+/// Adds the trees to the networks of `model`, which has shares where it has several. They count up to a half, by the
+/// least loss on rows whose targets are `targets`; `answers` are the model's to them (rows that are NaN are not looked
+/// at), trees.left_out the trees'. Where they count nothing they are left out.
+void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& targets, Model& model);
+
+}  // namespace lamina
