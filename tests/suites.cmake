@@ -47,9 +47,9 @@ elseif(LAMINA_TEST_SUITE STREQUAL "processor")
 elseif(LAMINA_TEST_SUITE STREQUAL "parts")
   # What is computed by other means where a part is missing, or with the kernels that a lesser processor has (LAMINA_ISA=avx2), and
   # what the program says of both. Every kernel of every instruction set against the oracle is in the suite of results.
-  string(CONCAT suite_sources "^(layer|rbf|tune)/|^base/(hardware|opened_library|team)_|^conformance/(implementations|instruction_sets)_|"
+  string(CONCAT suite_sources "^(boost|layer|rbf|tune)/|^base/(hardware|opened_library|team)_|^conformance/(implementations|instruction_sets)_|"
     "^nn/([a-qs-z]|residual)|^train/(abandon|block_order|history|int8_gradients|learning|routes|trainer)_|"
-    "^model/(answer|c_interface|predictor|rows_together)_|^run/(kernel_training|resume|session)_|^library_example_")
+    "^model/(answer|c_interface|predictor|rows_together)_|^run/(kernel_training|resume|session|tree_training)_|^library_example_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
   set(suite_thin FALSE)

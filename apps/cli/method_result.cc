@@ -14,8 +14,8 @@
 
 namespace lamina::cli {
 
-void PrintKernelChoice(const TrainSession& session) {
-  for (const std::string& line : KernelChoiceLines(session)) {
+void PrintFound(const TrainSession& session) {
+  for (const std::string& line : FoundLines(session)) {
     Print("{}\n", line);
   }
 }
@@ -31,7 +31,7 @@ void PrintMethodResult(const TrainSession& session, const TrainResult& result) {
   }
   Print("network {} ({}), {} parameters{}; trained in {}\n", model.ShapeText(), ActivationsText(model.network),
         WithThousands(model.parameter_count()), found, DurationText(result.train_seconds));
-  PrintKernelChoice(session);
+  PrintFound(session);
   const EpochRecord& record = result.history.epochs.front();
   if (!std::isnan(record.validation_accuracy)) {
     Print("validation accuracy {:.2f} %\n", 100 * record.validation_accuracy);

@@ -5,8 +5,8 @@
 
 namespace lamina::cli {
 
-/// The lines of KernelChoiceLines().
-void PrintKernelChoice(const TrainSession& session);
+/// The lines of FoundLines().
+void PrintFound(const TrainSession& session);
 
 /// The network, which is known only now, and what the method chose.
 void PrintMethodResult(const TrainSession& session, const TrainResult& result);

@@ -161,7 +161,7 @@ void PrintResult(const TrainSession& session, const TrainResult& result) {
     PrintMethodResult(session, result);
   } else {
     PrintEpochs(session, result);
-    PrintKernelChoice(session);
+    PrintFound(session);
   }
   if (result.test) {
     PrintEvaluation("test", *result.test, /*details=*/false);

@@ -299,7 +299,7 @@ void MainWindow::ConnectRuns() {
 void MainWindow::ShowOutcome(const TrainOutcome& outcome) {
   QString text = RunText(outcome);
   training_->Log(text);
-  for (const std::string& line : outcome.kernel_choice) {
+  for (const std::string& line : outcome.found) {
     training_->Log(FromText(line));
   }
   const Evaluation* judged = outcome.Judgement();

@@ -176,7 +176,7 @@ std::shared_ptr<const TrainOutcome> TrainWorker::RunSession() {
   outcome->history = std::move(result.history);
   outcome->train_seconds = result.train_seconds;
   if (outcome->history.stop_reason != "folds") {  // each fold's model chose for itself
-    outcome->kernel_choice = KernelChoiceLines(*session_);
+    outcome->found = FoundLines(*session_);
   }
   outcome->evaluation = std::move(result.test);
   outcome->folds = folds_;

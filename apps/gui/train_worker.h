@@ -38,7 +38,7 @@ struct TrainOutcome {
   /// What says how good the model will be on other rows; null: nothing is known.
   const Evaluation* Judgement() const { return out_of_fold ? &*out_of_fold : evaluation ? &*evaluation : nullptr; }
   double train_seconds = 0;
-  std::vector<std::string> kernel_choice;  // KernelChoiceLines()
+  std::vector<std::string> found;  // FoundLines()
   bool stopped = false;
 };
 

@@ -122,7 +122,7 @@ json RunSlice(const json& request, WebState& state) {
 json EndRun(const json& /*request*/, WebState& state) {
   TrainSession& session = SessionOf(state);
   json judgement = Judgement(session, state.raw, state.result);
-  std::vector<std::string> remarks = KernelChoiceLines(session);
+  std::vector<std::string> remarks = FoundLines(session);
   for (std::string& remark : RemarksOn(session, state.result)) {
     remarks.push_back(std::move(remark));
   }

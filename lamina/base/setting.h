@@ -186,6 +186,7 @@ void ResetSettings(S& settings, const Fn& which) {
 inline constexpr std::string_view kAutoText = "auto";
 /// That of a switch with three answers.
 inline constexpr std::string_view kYesText = "yes";
+inline constexpr std::string_view kNoText = "no";
 
 /// The value as a text: "yes" and "no", lists with commas, "" for what is not given.
 std::string FieldText(SettingValue value);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -66,8 +68,9 @@ Network NetworkOfTrees(const BoostedTrees& trees, int64_t outputs, bool classes,
     for (const auto& [question, place] : all.questions) {
       const ColumnCut& cut = trees.bins.cuts[static_cast<size_t>(question.first)][static_cast<size_t>(question.second)];
       const double middle = (cut.below + cut.above) / 2;
-      // Closer numbers than a type can tell from each other are not told apart.
-      const double half = std::max((cut.above - cut.below) / 2, std::abs(middle) * 1e-5);
+      // The sum of the neuron must tell one side from the other.
+      constexpr double kClosest = 8.0 * std::numeric_limits<T>::epsilon();
+      const double half = std::max((cut.above - cut.below) / 2, std::abs(middle) * kClosest);
       network.Weights(0).Row<T>(place)[question.first] = static_cast<T>(1 / half);
       bias(0)[place] = static_cast<T>(-middle / half);
     }

@@ -1,4 +1,4 @@
-// The choices of a kernel machine as sentences.
+// The choices of kernel machines and trees as sentences.
 #include "lamina/run/kernel_text.h"
 
 #include <fmt/format.h>
@@ -73,22 +73,43 @@ std::string JitterText(const nlohmann::json& method) {
                                    : "";
 }
 
+// Of --method boost, or beside what else answers.
+std::string TreesText(const nlohmann::json& trees) {
+  const std::string grown =
+      fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"), trees["leaves"].get<int>());
+  if (!trees.contains("share")) {
+    return grown;
+  }
+  const double share = trees["share"].get<double>();
+  return share > 0 ? fmt::format("{} beside, which count {:.0f} %", grown, 100 * share)
+                   : "boosted trees beside it do not help the answers of rows left out: the model has none";
+}
+
+std::vector<std::string> KernelLines(const TrainSession& session, const nlohmann::json& method) {
+  if (LearnsByGradient(session.settings())) {
+    return {SolverText(method)};
+  }
+  return {ChoiceText(method, session.rows().train),
+          AskedText(method) + ": " + ErrorText(method),
+          SolverText(method),
+          LeavesText(method),
+          PrunedText(method),
+          JitterText(method)};
+}
+
 }  // namespace
 
-std::vector<std::string> KernelChoiceLines(const TrainSession& session) {
+std::vector<std::string> FoundLines(const TrainSession& session) {
   const nlohmann::json& training = session.model().training;
-  if (!training.contains("method") || !training["method"].contains("left_out_error")) {
-    return {};
+  const nlohmann::json method = training.value("method", nlohmann::json::object());
+  std::vector<std::string> lines;
+  if (method.contains("left_out_error")) {
+    lines = KernelLines(session, method);
   }
-  const nlohmann::json& method = training["method"];
-  std::vector<std::string> lines = {SolverText(method)};
-  if (!LearnsByGradient(session.settings())) {
-    lines = {ChoiceText(method, session.rows().train),
-             AskedText(method) + ": " + ErrorText(method),
-             SolverText(method),
-             LeavesText(method),
-             PrunedText(method),
-             JitterText(method)};
+  for (const nlohmann::json& trees : {method, training.value("trees", nlohmann::json::object())}) {
+    if (trees.contains("trees")) {
+      lines.push_back(TreesText(trees));
+    }
   }
   std::erase(lines, "");
   return lines;

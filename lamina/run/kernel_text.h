@@ -1,4 +1,4 @@
-// What a kernel machine chose and by what, in words: the same for program, window and page.
+// What a kernel machine and trees chose and by what, in words: the same for program, window and page.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace lamina {
 
 /// One line each tells the kernel chosen, the error of rows left out, who solved, leaves, neurons pruned, and what was
 /// added to the ridge. Who solved is left out where this processor did as asked. Beside a network (--recipe mixed)
-/// nothing else is told. Empty for a model without a kernel machine.
-std::vector<std::string> KernelChoiceLines(const TrainSession& session);
+/// nothing else is told. The last line tells how many trees there are, and how much they count. Empty for a model
+/// without either.
+std::vector<std::string> FoundLines(const TrainSession& session);
 
 }  // namespace lamina

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
-#include "lamina/run/tree_training.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/meanings.h"
 #include "lamina/settings/method.h"
@@ -38,15 +40,6 @@ int64_t MostRowsFor(const TrainSettings& settings) {
   return settings.group.empty() && settings.split_by.empty() ? kMostRowsOfMixed : kMostRowsOfKernels;
 }
 
-// Beside a kernel machine of rows that each count once and are answered one by one.
-bool TreesMayHelp(const TrainSettings& settings, const DataPlan& plan) {
-  const TargetEncoder& targets = plan.preprocessor.targets();
-  const TrainRows rows{std::ssize(plan.split.train), 0, !targets.class_names().empty(), plan.preprocessor.inputs().count()};
-  return settings.trees == kAutoText && rows.train >= kLeastRowsOfTrees && settings.class_weights.empty() &&
-         settings.weight_column.empty() && settings.group.empty() && settings.split_by.empty() &&
-         TreesAreQuick(settings, rows, targets.count());
-}
-
 DataPlan PlanOf(TrainSettings settings, const RawData& raw, std::span<const Activation> custom) {
   if (settings.folds > 0 && settings.fold == 0) {
     settings.fold = 1;
@@ -54,31 +47,46 @@ DataPlan PlanOf(TrainSettings settings, const RawData& raw, std::span<const Acti
   return PlanData(settings, raw, custom);
 }
 
+// As a kernel machine, or none where something is asked of a network.
+std::optional<TrainSettings> KernelMachineFor(const TrainSettings& settings, const RawData& raw) {
+  try {
+    TrainSettings kernels = AsKernelMachine(settings, raw);
+    ValidateMethod(Resolve(kernels));
+    return kernels;
+  } catch (const Error&) {  // said where the network is planned
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::span<const Activation> custom) {
-  const TrainSettings settings = WithQuick(given);
+  TrainSettings settings = WithQuick(given);
   const bool images = raw.main.train.is_image;
   MethodChoice network{settings, RecipeRemark(settings, images)};
   network.settings.recipe = RecipeFor(settings, images);
+  std::optional<TrainSettings> kernels;
+  if (!LeavesMethodOpen(settings, raw) || !(kernels = KernelMachineFor(settings, raw))) {
+    return network;
+  }
+  if (settings.trees == kAutoText && network.settings.recipe == kTabularRecipe) {
+    network.settings.trees = kernels->trees = kPossibleText;
+  }
   // Twice as many are never few training rows; PlanData() reads all of them.
-  if (!LeavesMethodOpen(settings, raw) || (settings.samples == 0 && raw.main.train.rows > 2 * MostRowsFor(settings))) {
+  if (settings.samples == 0 && raw.main.train.rows > 2 * MostRowsFor(settings)) {
     return network;
   }
   try {
-    MethodChoice kernels{AsKernelMachine(settings, raw), ""};
-    ValidateMethod(Resolve(kernels.settings));
-    const DataPlan alone = PlanOf(kernels.settings, raw, custom);
+    const DataPlan alone = PlanOf(*kernels, raw, custom);
     const int64_t rows = std::ssize(alone.split.train);
     if (rows <= kMostRowsOfKernels) {
-      const bool trees = TreesMayHelp(settings, alone);
-      kernels.settings.trees = trees ? std::string(kYesText) : settings.trees;
-      kernels.remark = fmt::format(
-          "method rfm, a kernel machine that keeps the {}{}: best for tables of up to {} rows. --method "
-          "backpropagation trains a network",
-          Counted(rows, "training row{s}"), trees ? ", with boosted trees beside it" : "",
-          WithThousands(kMostRowsOfKernels));
-      return alone.preprocessor.inputs().count() > kMostInputsOfKernels ? network : kernels;
+      std::string remark = fmt::format(
+          "method rfm, a kernel machine that keeps the {}: best for tables of up to {} rows. --method backpropagation "
+          "trains a network",
+          Counted(rows, "training row{s}"), WithThousands(kMostRowsOfKernels));
+      return alone.preprocessor.inputs().count() > kMostInputsOfKernels
+                 ? network
+                 : MethodChoice{std::move(*kernels), std::move(remark)};
     }
     const int64_t both = rows + std::ssize(alone.split.validation);  // of which the machine beside a network is
     if (both > MostRowsFor(settings) || network.settings.recipe != kTabularRecipe) {

@@ -25,6 +25,7 @@
 namespace lamina {
 namespace {
 
+constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
 constexpr double kUsualOperations = 3e9;  // some half a second of one thread
 constexpr double kMostOperations = 1e10;  // that nobody has asked for
 
@@ -77,14 +78,19 @@ std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
   if (!data.train.sample_weights.empty()) {
     return "rows have weights";
   }
+  if (!data.train.groups.empty()) {
+    return "rows have groups";
+  }
   return data.train.times.empty() ? "" : "rows have times";
 }
 
-}  // namespace
-
-bool TreesAreQuick(const TrainSettings& settings, const TrainRows& rows, int64_t outputs) {
+bool AreQuick(const TrainSettings& settings, const TrainData& data) {
+  const TrainRows rows = RowsOf(data);
+  const int64_t outputs = data.preprocessor.targets().count();
   return BoostOperations(rows.train, rows.inputs, outputs, TreeOptions(settings, rows, outputs)) <= kMostOperations;
 }
+
+}  // namespace
 
 std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
                                        const Backend& backend, const std::function<bool()>& stop_requested) {
@@ -108,10 +114,10 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
 }
 
 bool HasTreesBeside(const TrainSettings& settings, const TrainData& data) {
-  const int64_t outputs = data.preprocessor.targets().count();
+  const bool possible =
+      settings.trees == kPossibleText || (settings.trees == kAutoText && HasKernelsBeside(settings));
   return settings.trees == kYesText ||
-         (settings.trees == kAutoText && HasKernelsBeside(settings) && WhyNoTrees(settings, data).empty() &&
-          TreesAreQuick(settings, RowsOf(data), outputs));
+         (possible && WhyNoTrees(settings, data).empty() && AreQuick(settings, data));
 }
 
 void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, const Model& model) {

@@ -1,7 +1,6 @@
 // Boosted trees from settings and rows: alone (--method boost), or beside what else answers (--trees).
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,14 +24,8 @@ struct TreeTraining {
 std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
                                        const Backend& backend, const std::function<bool()>& stop_requested);
 
-/// So many rows left out say how much trees count.
-inline constexpr int64_t kLeastRowsOfTrees = 100;
-
-/// Whether trees of so many rows take no more than some seconds of one thread.
-bool TreesAreQuick(const TrainSettings& settings, const TrainRows& rows, int64_t outputs);
-
-/// Whether trees are to be trained beside what the settings name: --trees yes, and auto with recipe mixed. Not where
-/// rows left out are too few to say how much they count (100), rows have weights or times, or it would take too long.
+/// Whether trees are to be trained beside what the settings name: --trees yes. So they are with "possible", unless rows
+/// left out are too few to say how much they count (100), rows have weights, groups or times, or it would take long.
 bool HasTreesBeside(const TrainSettings& settings, const TrainData& data);
 
 /// Throws Error(kInvalidArgument) for --trees yes where HasTreesBeside() says no, and for settings and networks of

@@ -8,7 +8,6 @@
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
-#include "lamina/settings/setting_names.h"
 
 namespace lamina {
 
@@ -113,17 +112,22 @@ std::vector<Row> KernelRows() {
 }
 
 bool GrowsTrees(const S& s) {
-  return (s.method == NameOf(Method::kBoosting, kMethods) || s.trees != "no") && MethodReads(s, "tree-leaves");
+  return (s.method == NameOf(Method::kBoosting, kMethods) || s.trees != kNoText) && MethodReads(s, "tree-leaves");
 }
 
 std::vector<Row> TreeRows() {
   return {
       Row("trees", &S::trees,
-          fmt::format("Boosted trees beside the network or the kernel machine (rfm, of up to {} rows). Rows left out "
-                      "say how much they count, up to a half. yes, no, or auto: with recipe mixed, and where --method "
-                      "auto takes rfm",
+          fmt::format("Boosted trees beside a network or a kernel machine (rfm, of up to {} rows). Rows left out say how "
+                      "much they count, up to a half. yes; possible: where these rows can tell, and in seconds; no; "
+                      "auto: possible with recipe mixed, and where nothing of method and network is given",
                       WithThousands(kMostRowsOfKernels)),
-          {.choices = &setting_names::Names<setting_names::kHeaders>, .effect = [](const S& s) { return MethodReads(s, "trees"); }}),
+          {.choices =
+               [] {
+                 return std::vector<std::string>{std::string(kAutoText), std::string(kPossibleText),
+                                                 std::string(kYesText), std::string(kNoText)};
+               },
+           .effect = [](const S& s) { return MethodReads(s, "trees"); }}),
       Row("tree-leaves", &S::tree_leaves, "boost and --trees: leaves of a tree, which asks one question fewer",
           {.range = NumberRange{.low = 2, .high = 64}, .effect = &GrowsTrees}),
       Row("tree-rounds", &S::tree_rounds,

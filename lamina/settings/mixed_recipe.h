@@ -21,9 +21,12 @@ inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }
 
+/// --trees: where rows left out can tell how much they count, and no long time is needed.
+inline constexpr std::string_view kPossibleText = "possible";
+
 /// Whether a kernel machine or trees may answer beside the network: all rows must be in memory.
 inline bool HasOthersBeside(const TrainSettings& settings) {
-  return HasKernelsBeside(settings) || settings.trees == kYesText;
+  return HasKernelsBeside(settings) || settings.trees == kYesText || settings.trees == kPossibleText;
 }
 
 /// The network's epochs by its training rows, all of which are done (docs/decisions/0097).

@@ -47,7 +47,8 @@ class MethodsTest(CliTest):
                        ("elm", "--hidden", "20", "--hidden-weights", "2bit"),
                        ("elm", "--hidden", "20", "--neuron", "l2-gaussian", "--centres", "k-means"), ("knn",), ("knn", "--k", "3", "--distance", "l1"),
                        ("rfm",), ("rfm", "--neuron", "l2-gaussian", "--feature-weights", "none", "--ridge", "0.1"), ("rfm", "--class-weights", "balanced"),
-                       ("rfm", "--feature-weights", "full")):
+                       ("rfm", "--feature-weights", "full"), ("rfm", "--trees", "yes"), ("boost",), ("boost", "--tree-leaves", "2", "--tree-rate", "0.3"),
+                       ("boost", "--class-weights", "balanced")):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method, "--model", "m")
                 self.assertGreater(result["accuracy"], 0.85)
@@ -84,18 +85,18 @@ class MethodsTest(CliTest):
     def test_text_columns_are_encoded_as_for_training(self):
         rows = blob_rows(150)
         self.write("x.csv", [["kind", *rows[0]]] + [["abc"[i % 3], *row] for i, row in enumerate(rows[1:])])
-        for method in ("fsvc", "elm", "knn", "rfm"):
+        for method in ("fsvc", "elm", "knn", "rfm", "boost"):
             self.assertGreater(self.train_json("--data", "x.csv", "--method", method)["accuracy"], 0.8)
         self.assertEqual(self.train_json("--data", "x.csv", "--method", "knn")["inputs"], 5)
 
     def test_values(self):
         self.write("x.csv", linear_rows(300))
-        for method in (("elm", "--hidden", "60"), ("elm", "--hidden", "500"), ("knn",), ("rfm",)):
+        for method in (("elm", "--hidden", "60"), ("elm", "--hidden", "500"), ("knn",), ("rfm",), ("boost",)):
             with self.subTest(method=method):
                 result = self.train_json("--data", "x.csv", "--method", *method)
                 self.assertGreater(result["test"]["r2"], 0.9)
         for method in ("fsvc", "sfsvc"):
-            self.refuse("train", "--data", "x.csv", "--method", method, code=2, says=("needs classes", "elm, knn or rfm"))
+            self.refuse("train", "--data", "x.csv", "--method", method, code=2, says=("needs classes", "elm, knn, rfm or boost"))
 
     def test_what_cannot_be(self):
         self.write("x.csv", blob_rows(100))

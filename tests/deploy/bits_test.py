@@ -9,7 +9,7 @@ from lamina_cli import SOURCE, CliTest, blob_rows, linear_rows, main
 
 WHOLE, PREDICT = os.environ.get("LAMINA_BITS", ""), os.environ.get("LAMINA_BITS_PREDICT", "")
 GOLDEN = os.path.join(SOURCE, "tests", "golden")
-METHODS = (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("knn",), ("knn", "--k", "1"), ("knn", "--distance", "l1"))
+METHODS = (("fsvc",), ("sfsvc",), ("elm",), ("rfm",), ("boost",), ("rfm", "--trees", "yes"), ("knn",), ("knn", "--k", "1"), ("knn", "--distance", "l1"))
 
 
 class BitsTest(CliTest):

@@ -193,6 +193,7 @@ MODELS = {
     "sfsvc": (("--method", "sfsvc"), True, True),
     "elm": (("--method", "elm"), True, True),
     "rfm": (("--method", "rfm"), True, False),
+    "boosted trees": (("--method", "boost"), True, True),
     "a network and rfm": (("--recipe", "mixed", "--hidden", "9", "--epochs", "3"), True, False),
     "nearest neighbors": (("--method", "knn"), False, False),
     "calibrated": (("--hidden", "9", "--calibrate", *_EPOCHS), True, True),

@@ -39,6 +39,7 @@ TrainSettings MixedRun(const TemporaryFolder& folder, bool classes, int rows = 9
   settings.recipe = kMixedRecipe;
   settings.epochs = 6;
   settings.threads = 1;
+  settings.trees = "no";
   settings.split = {0.6, 0.2, 0.2};
   return settings;
 }

@@ -1,0 +1,180 @@
+// Boosted trees beside a kernel machine or a network: when they are trained, what they count, and what they refuse.
+#include "lamina/run/tree_training.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/base/file.h"
+#include "lamina/base/random.h"
+#include "lamina/model/evaluate.h"
+#include "lamina/run/session.h"
+#include "lamina/settings/settings_text.h"
+#include "tests/caught_error.h"
+#include "tests/temporary_folder.h"
+
+namespace lamina {
+namespace {
+
+// A class or a number by questions about two of six columns, with noise; or by a smooth law without noise.
+TrainSettings TreeRun(const TemporaryFolder& folder, bool classes, int rows, bool smooth = false) {
+  Random random(17);
+  std::string text = "a,b,c,d,e,f,y\n";
+  for (int i = 0; i < rows; ++i) {
+    double x[6];
+    for (double& number : x) {
+      number = random.Normal();
+      text += fmt::format("{:.4f},", number);
+    }
+    const double asked = (x[0] > 0.2 ? 1.0 : -1.0) * (x[1] > -0.4 ? 1.0 : -1.0) + 0.3 * random.Normal();
+    const double y = smooth ? std::sin(x[0]) + 0.2 * x[1] : asked;
+    text += classes ? (y > 0 ? "yes\n" : "no\n") : fmt::format("{:.5f}\n", y);
+  }
+  TrainSettings settings;
+  settings.data = folder.Path(fmt::format("{}{}{}.csv", classes ? "classes" : "numbers", rows, smooth ? "s" : ""));
+  WriteFileAtomically(settings.data, text);
+  settings.threads = 1;
+  return settings;
+}
+
+struct Outcome {
+  Model model;
+  double test_loss = 0;
+};
+
+Outcome OutcomeOf(const TrainSettings& settings) {
+  TrainSession session(settings);
+  const TrainResult result = session.Run({});
+  return {session.model(), result.test ? result.test->loss : 0};
+}
+
+double ShareOf(const Outcome& run) { return run.model.training["trees"]["share"].get<double>(); }
+
+TEST(TreesBeside, HelpWhereAnswersAreQuestions) {
+  const TemporaryFolder folder;
+  for (const bool classes : {false, true}) {
+    for (const int rows : {500, 2000}) {  // a kernel machine alone, and with a network
+      TrainSettings settings = TreeRun(folder, classes, rows);
+      const Outcome with = OutcomeOf(settings);
+      settings.trees = "no";
+      const Outcome without = OutcomeOf(settings);
+      EXPECT_FALSE(without.model.training.contains("trees"));
+      EXPECT_EQ(with.model.networks(), without.model.networks() + 1);
+      EXPECT_NEAR(std::accumulate(with.model.shares.begin(), with.model.shares.end(), 0.0), 1, 1e-12);
+      EXPECT_GE(ShareOf(with), 0.3) << classes << rows;
+      EXPECT_LE(ShareOf(with), 0.5);
+      EXPECT_NEAR(with.model.shares.back(), ShareOf(with), 1e-12);
+      EXPECT_LT(with.test_loss, 0.95 * without.test_loss) << classes << rows;
+      EXPECT_EQ(ParameterBytes(with.model.network), ParameterBytes(without.model.network));
+    }
+  }
+}
+
+// They count nothing, and the model has none.
+TEST(TreesBeside, AreLeftOutWhereTheyDoNotHelp) {
+  const TemporaryFolder folder;
+  const Outcome run = OutcomeOf(TreeRun(folder, /*classes=*/false, 500, /*smooth=*/true));
+  EXPECT_EQ(ShareOf(run), 0);
+  EXPECT_EQ(run.model.networks(), 1);
+  EXPECT_TRUE(run.model.shares.empty());
+}
+
+TEST(TreesBeside, AreNotTrainedWhereNothingCanTell) {
+  const TemporaryFolder folder;
+  for (const auto& [name, text] : {std::pair("trees", "no"), {"class-weights", "balanced"}, {"group", "f"}, {"split-by", "f"},
+                                   {"recipe", "tabular"}, {"method", "rfm"}, {"effort", "quick"}}) {
+    TrainSettings settings = TreeRun(folder, /*classes=*/true, 300);
+    SetSetting(settings, name, text);
+    EXPECT_FALSE(OutcomeOf(settings).model.training.contains("trees")) << name;
+  }
+  EXPECT_FALSE(OutcomeOf(TreeRun(folder, /*classes=*/true, 110)).model.training.contains("trees")) << "of 88 rows";
+  EXPECT_TRUE(OutcomeOf(TreeRun(folder, /*classes=*/true, 130)).model.training.contains("trees")) << "of 104 rows";
+}
+
+TEST(TreesBeside, StandBesideANetworkThatIsAskedFor) {
+  const TemporaryFolder folder;
+  TrainSettings settings = TreeRun(folder, /*classes=*/true, 800);
+  settings.recipe = "tabular";
+  settings.epochs = 4;
+  settings.trees = "yes";
+  settings.model = folder.Path("m");
+  const Outcome run = OutcomeOf(settings);
+  EXPECT_EQ(run.model.networks(), 2);
+  EXPECT_GT(ShareOf(run), 0.3);
+  EXPECT_EQ(LoadModel(settings.model).shares, run.model.shares);
+}
+
+TEST(TreesBeside, HaveTheSameBitsOnAnyNumberOfThreads) {
+  const TemporaryFolder folder;
+  for (const int rows : {300, 1500}) {
+    TrainSettings settings = TreeRun(folder, /*classes=*/true, rows);
+    settings.trees = "yes";
+    settings.recipe = rows > 1000 ? "mixed" : "auto";
+    settings.epochs = rows > 1000 ? std::optional<int64_t>(3) : std::nullopt;
+    const Outcome one = OutcomeOf(settings);
+    settings.threads = 3;
+    const Outcome three = OutcomeOf(settings);
+    ASSERT_EQ(one.model.networks(), three.model.networks());
+    for (int64_t n = 0; n < one.model.networks(); ++n) {
+      EXPECT_EQ(ParameterBytes(one.model.network_at(n)), ParameterBytes(three.model.network_at(n))) << n;
+    }
+    EXPECT_EQ(one.model.shares, three.model.shares);
+  }
+}
+
+// A stop among the trees keeps the network, and another run has the bits of one.
+TEST(TreesBeside, StoppedAmongThemTheNetworkStays) {
+  const TemporaryFolder folder;
+  TrainSettings settings = TreeRun(folder, /*classes=*/true, 800);
+  settings.recipe = "tabular";
+  settings.epochs = 3;
+  settings.trees = "yes";
+  const Outcome whole = OutcomeOf(settings);
+  settings.model = folder.Path("m");
+  TrainSession session(settings);
+  int asked = 0;
+  const TrainResult result =
+      session.Run({.stop_requested = [&] { return session.only_others_left() && ++asked > 5; }});
+  EXPECT_EQ(result.history.stop_reason, "interrupted");
+  EXPECT_TRUE(session.only_others_left());
+  EXPECT_EQ(session.model().networks(), 1);
+  session.Run({});
+  EXPECT_EQ(session.model().shares, whole.model.shares);
+  for (int64_t n = 0; n < whole.model.networks(); ++n) {
+    EXPECT_EQ(ParameterBytes(session.model().network_at(n)), ParameterBytes(whole.model.network_at(n))) << n;
+  }
+}
+
+TEST(TreesBeside, RefuseWhatCannotBe) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](TrainSettings settings, const std::vector<std::pair<std::string, std::string>>& more) {
+    settings.trees = "yes";
+    for (const auto& [name, text] : more) {
+      SetSetting(settings, name, text);
+    }
+    return std::string(CaughtError([&] { OutcomeOf(settings); }).what());
+  };
+  const TrainSettings table = TreeRun(folder, /*classes=*/true, 300);
+  const std::pair<std::string, std::string> network{"recipe", "tabular"};
+  for (const auto& [name, text] : {std::pair("calibrate", "yes"), {"quantize-aware", "2"}, {"loss", "mse"}}) {
+    EXPECT_TRUE(Mentions(refusal(table, {network, {name, text}}), fmt::format("--{} cannot be combined with --trees", name)));
+  }
+  EXPECT_TRUE(Mentions(refusal(table, {network}), "60 validation rows say how much trees count, and 100 are needed"));
+  EXPECT_TRUE(Mentions(refusal(table, {{"method", "rfm"}, {"class-weights", "balanced"}}), "rows have weights"));
+  EXPECT_TRUE(Mentions(refusal(table, {{"method", "knn"}}), "--trees has no effect with --method knn"));
+  EXPECT_TRUE(Mentions(refusal(TreeRun(folder, true, 1800), {{"method", "rfm"}}), "up to 1,000 training rows"));
+  EXPECT_TRUE(Mentions(refusal(table, {network, {"output-activation", "sigmoid"}}), "--trees: "));
+  TrainSettings boost = table;
+  boost.method = "boost";
+  boost.hidden = {5};
+  EXPECT_TRUE(Mentions(CaughtError([&] { OutcomeOf(boost); }).what(), "--hidden has no effect with --method boost"));
+}
+
+}  // namespace
+}  // namespace lamina
