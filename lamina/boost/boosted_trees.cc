@@ -2,34 +2,26 @@
 #include "lamina/boost/boosted_trees.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/team.h"
-#include "lamina/rbf/even_rows.h"
+#include "lamina/boost/score_form.h"
 
 namespace lamina {
 namespace {
 
 constexpr double kLeastGain = 1e-9;
-constexpr double kLeastShare = 1e-6;       // of a class, at the start
-constexpr double kLeastCurvature = 1e-6;   // of a row that is answered surely
-constexpr double kLeastProbability = 1e-15;
-constexpr int64_t kFolds = 5;
-constexpr int64_t kMostRowsOfFolds = 2000;
-constexpr uint64_t kStreamOfFolds = ~uint64_t{0};  // of random numbers; others are the rounds'
+constexpr double kLeastCurvature = 1e-6;  // of a row that is answered surely
 
 // Rows, their bins and scores; training rows have slopes, too.
 struct Rows {
-  std::vector<uint8_t> codes;  // columns × rows
+  std::vector<uint8_t> codes;   // columns × rows
   std::vector<double> targets;  // rows × scores
   std::vector<double> scores;   // rows × scores
   std::vector<double> weights;  // or empty
@@ -56,7 +48,7 @@ struct Leaf {
 class Boosting {
  public:
   Boosting(const Dataset& train, const Dataset& validation, const BoostOptions& options)
-      : options_(options), outputs_(train.targets.cols()), scores_(options.classes && outputs_ == 2 ? 1 : outputs_) {
+      : options_(options), form_{options.classes, train.targets.cols()}, scores_(form_.scores()) {
     result_.bins = BinColumns(train.features.view(), options.bins, options.threads);
     train_ = RowsOf(train);
     validation_ = RowsOf(validation);
@@ -109,18 +101,36 @@ class Boosting {
   }
 
  private:
-  // Probabilities of all classes, or values.
   Matrix AnswersTo(const Rows& rows) const {
-    Matrix answers(rows.count, outputs_, DType::kF64);
+    Matrix answers(rows.count, form_.outputs, DType::kF64);
     for (int64_t i = 0; i < rows.count; ++i) {
-      double* const row = answers.Row<double>(i);
-      AnswersOf(&rows.scores[static_cast<size_t>(i * scores_)], row);
-      if (scores_ < outputs_) {
-        row[1] = row[0];
-        row[0] = 1 - row[1];
-      }
+      form_.AllAnswersOf(&rows.scores[static_cast<size_t>(i * scores_)], answers.Row<double>(i));
     }
     return answers;
+  }
+
+  std::vector<double> Start() const {
+    std::vector<double> sums(static_cast<size_t>(scores_), 0.0);
+    double weight = 0;
+    for (int64_t i = 0; i < train_.count; ++i) {
+      weight += train_.Weight(i);
+      for (int64_t k = 0; k < scores_; ++k) {
+        sums[static_cast<size_t>(k)] += train_.Weight(i) * train_.targets[static_cast<size_t>(i * scores_ + k)];
+      }
+    }
+    std::transform(sums.begin(), sums.end(), sums.begin(), [&](double sum) { return form_.ScoreOf(sum / weight); });
+    return sums;
+  }
+
+  double Loss(const Rows& rows) const {
+    double sum = 0;
+    double weight = 0;
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const size_t at = static_cast<size_t>(i * scores_);
+      sum += rows.Weight(i) * form_.LossOf(&rows.scores[at], &rows.targets[at]);
+      weight += rows.Weight(i);
+    }
+    return sum / weight;
   }
 
   int64_t stride() const { return 2 * scores_ + 1; }  // slope and curvature of each score, and rows
@@ -132,56 +142,14 @@ class Boosting {
       return rows;
     }
     rows.codes = BinsOf(result_.bins, data.features.view(), options_.threads);
-    Matrix targets(rows.count, outputs_, DType::kF64);
+    Matrix targets(rows.count, form_.outputs, DType::kF64);
     ConvertMatrix(data.targets.view(), targets.view());
     for (int64_t i = 0; i < rows.count; ++i) {
-      const double* const row = targets.Row<double>(i);
-      if (options_.classes && scores_ == 1) {
-        rows.targets.push_back(row[1]);
-      } else {
-        rows.targets.insert(rows.targets.end(), row, row + outputs_);
-      }
+      const double* const end = targets.Row<double>(i) + form_.outputs;  // one score is that of the last target
+      rows.targets.insert(rows.targets.end(), end - scores_, end);
     }
     rows.weights = data.sample_weights;
     return rows;
-  }
-
-  // Of classes the logarithms of their shares, else means.
-  std::vector<double> Start() const {
-    std::vector<double> means(static_cast<size_t>(scores_), 0.0);
-    double weight = 0;
-    for (int64_t i = 0; i < train_.count; ++i) {
-      weight += train_.Weight(i);
-      for (int64_t k = 0; k < scores_; ++k) {
-        means[static_cast<size_t>(k)] += train_.Weight(i) * train_.targets[static_cast<size_t>(i * scores_ + k)];
-      }
-    }
-    for (double& mean : means) {
-      mean /= weight;
-      if (options_.classes) {
-        const double share = std::clamp(mean, kLeastShare, 1 - kLeastShare);
-        mean = scores_ == 1 ? std::log(share / (1 - share)) : std::log(share);
-      }
-    }
-    return means;
-  }
-
-  // Probabilities of a row's scores, or these themselves.
-  void AnswersOf(const double* scores, double* answers) const {
-    if (!options_.classes) {
-      std::copy_n(scores, scores_, answers);
-    } else if (scores_ == 1) {
-      answers[0] = 1 / (1 + std::exp(-scores[0]));
-    } else {
-      const double largest = *std::max_element(scores, scores + scores_);
-      double sum = 0;
-      for (int64_t k = 0; k < scores_; ++k) {
-        sum += answers[k] = std::exp(scores[k] - largest);
-      }
-      for (int64_t k = 0; k < scores_; ++k) {
-        answers[k] /= sum;
-      }
-    }
   }
 
   void TakeSlopes() {
@@ -189,32 +157,15 @@ class Boosting {
       std::vector<double> answers(static_cast<size_t>(scores_));
       for (int64_t i = begin; i < end; ++i) {
         const size_t at = static_cast<size_t>(i * scores_);
-        AnswersOf(&train_.scores[at], answers.data());
+        form_.AnswersOf(&train_.scores[at], answers.data());
         for (size_t k = 0; k < answers.size(); ++k) {
           const double p = answers[k];
           slopes_[2 * (at + k)] = train_.Weight(i) * (p - train_.targets[at + k]);
-          slopes_[2 * (at + k) + 1] = train_.Weight(i) * (options_.classes ? std::max(p * (1 - p), kLeastCurvature) : 1.0);
+          slopes_[2 * (at + k) + 1] =
+              train_.Weight(i) * (options_.classes ? std::max(p * (1 - p), kLeastCurvature) : 1.0);
         }
       }
     });
-  }
-
-  double Loss(const Rows& rows) const {
-    std::vector<double> answers(static_cast<size_t>(scores_));
-    double sum = 0;
-    double weight = 0;
-    for (int64_t i = 0; i < rows.count; ++i) {
-      const size_t at = static_cast<size_t>(i * scores_);
-      AnswersOf(&rows.scores[at], answers.data());
-      for (size_t k = 0; k < answers.size(); ++k) {
-        const double target = rows.targets[at + k];
-        const double p = std::clamp(answers[k], kLeastProbability, 1 - kLeastProbability);
-        const double one = scores_ == 1 ? -(1 - target) * std::log(1 - p) : 0.0;
-        sum += rows.Weight(i) * (options_.classes ? one - target * std::log(p) : std::pow(answers[k] - target, 2));
-      }
-      weight += rows.Weight(i);
-    }
-    return sum / weight;
   }
 
   void ChooseColumns(Random& random) {
@@ -382,7 +333,7 @@ class Boosting {
   }
 
   const BoostOptions& options_;
-  int64_t outputs_;
+  ScoreForm form_;
   int64_t scores_;
   Rows train_;
   Rows validation_;
@@ -392,49 +343,10 @@ class Boosting {
   BoostedTrees result_;
 };
 
-// Groups go whole to the fold with the fewest rows.
-std::vector<int64_t> FoldsOfGroups(const std::vector<int64_t>& order, const std::vector<int64_t>& groups) {
-  std::vector<int64_t> folds(order.size());
-  std::unordered_map<int64_t, int64_t> fold_of;
-  std::array<int64_t, kFolds> sizes{};
-  for (const int64_t row : order) {
-    const int64_t smallest = std::ranges::min_element(sizes) - sizes.begin();
-    const int64_t fold = fold_of.try_emplace(groups[static_cast<size_t>(row)], smallest).first->second;
-    folds[static_cast<size_t>(row)] = fold;
-    ++sizes[static_cast<size_t>(fold)];
-  }
-  return folds;
-}
-
-// The fold of each row. Every class is dealt out evenly. Of rows with times the latest are fold 0.
-std::vector<int64_t> DealtFolds(const Dataset& rows, uint64_t seed) {
-  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::vector<int64_t> folds(order.size(), 1);
-  if (!rows.times.empty()) {
-    std::ranges::stable_sort(order, std::greater<>(), [&](int64_t row) { return rows.times[static_cast<size_t>(row)]; });
-    for (size_t i = 0; i < order.size() / kFolds; ++i) {
-      folds[static_cast<size_t>(order[i])] = 0;
-    }
-    return folds;
-  }
-  Random(seed, kStreamOfFolds).Shuffle(std::span(order));
-  if (!rows.groups.empty()) {
-    return FoldsOfGroups(order, rows.groups);
-  }
-  if (!rows.labels.empty()) {
-    std::ranges::stable_sort(order, std::less<>(), [&](int64_t row) { return rows.labels[static_cast<size_t>(row)]; });
-  }
-  for (size_t i = 0; i < order.size(); ++i) {
-    folds[static_cast<size_t>(order[i])] = static_cast<int64_t>(i) % kFolds;
-  }
-  return folds;
-}
-
 }  // namespace
 
 double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const BoostOptions& options) {
-  const int64_t scores = options.classes && outputs == 2 ? 1 : outputs;
+  const int64_t scores = ScoreForm{options.classes, outputs}.scores();
   // A cut looks at the rows of the smaller part.
   const double rows_of_tree = static_cast<double>(rows) * (1 + std::log2(static_cast<double>(options.leaves)) / 2);
   const double seen = std::ceil(options.columns * static_cast<double>(columns));
@@ -443,41 +355,6 @@ double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const Boo
 
 BoostedTrees FitBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options) {
   return Boosting(train, validation, options).Run();
-}
-
-BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options) {
-  const std::vector<int64_t> fold_of = DealtFolds(rows, options.seed);
-  const bool all_folds = rows.size() <= kMostRowsOfFolds && rows.times.empty();
-  Matrix left_out(rows.size(), rows.targets.cols(), DType::kF64);
-  std::fill_n(left_out.Row<double>(0), left_out.rows() * left_out.cols(), kNaN);
-  std::vector<double> losses;
-  int64_t kept = 0;
-  for (int64_t fold = 0; fold < (all_folds ? kFolds : 1); ++fold) {
-    std::vector<int64_t> taught;
-    std::vector<int64_t> asked;
-    for (int64_t i = 0; i < rows.size(); ++i) {
-      (fold_of[static_cast<size_t>(i)] == fold ? asked : taught).push_back(i);
-    }
-    if (taught.empty() || asked.empty()) {
-      continue;
-    }
-    BoostedTrees trees = FitBoostedTrees(ChosenRows(rows, taught), ChosenRows(rows, asked), options);
-    if (!trees.complete) {
-      return trees;
-    }
-    kept += std::ssize(trees.trees);
-    losses.push_back(trees.left_out_loss);
-    for (size_t i = 0; i < asked.size(); ++i) {
-      std::copy_n(trees.left_out.Row<double>(static_cast<int64_t>(i)), left_out.cols(), left_out.Row<double>(asked[i]));
-    }
-  }
-  const auto mean = [&](double sum) { return sum / static_cast<double>(losses.size()); };
-  BoostOptions all = options;
-  all.rounds = losses.empty() ? 0 : std::lround(mean(static_cast<double>(kept)));
-  BoostedTrees trees = FitBoostedTrees(rows, Dataset(), all);
-  trees.left_out = std::move(left_out);
-  trees.left_out_loss = losses.empty() ? kNaN : mean(std::accumulate(losses.begin(), losses.end(), 0.0));
-  return trees;
 }
 
 }  // namespace lamina

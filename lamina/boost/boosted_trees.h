@@ -46,8 +46,8 @@ struct BoostedTrees {
   std::vector<double> start;  // the scores without a tree
   std::vector<Tree> trees;    // those that are kept
   int64_t rounds = 0;         // that were done
-  /// Of rows left out, what trees say that have not seen them: probabilities of all classes or values, rows × targets
-  /// in f64. With validation rows these; of folds all rows, and NaN where a row was never left out.
+  /// What trees say to rows that they have not seen: probabilities of all classes, or values (rows × targets, f64).
+  /// These are the validation rows, or else all rows, with NaN where a row was never left out.
   Matrix left_out;
   double left_out_loss = 0;  // of left_out: mean cross-entropy, or sum of squares a row; NaN where there is none
   bool complete = false;     // else stop_requested() ended it, and it is of no use
@@ -59,9 +59,5 @@ double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const Boo
 /// Trees up to the round with the least loss of the validation rows, whose columns are those of `train`; without such
 /// rows all of them. Features and targets are in memory; sample weights count. The same for any number of threads.
 BoostedTrees FitBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options);
-
-/// Trees of all rows, as many as are best for rows left out. Up to 2,000 rows each of five folds is left out in turn,
-/// of more rows one of them. Rows of a group are in one fold; of rows with times the latest fifth is left out.
-BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options);
 
 }  // namespace lamina

@@ -60,9 +60,8 @@ std::vector<uint8_t> BinsOf(const ColumnBins& bins, ConstMatrixView x, int threa
     const std::vector<ColumnCut>& cuts = bins.cuts[static_cast<size_t>(column)];
     const std::vector<double> numbers = ColumnOf(x, column);
     std::transform(numbers.begin(), numbers.end(), codes.begin() + column * x.rows, [&](double number) {
-      const auto right = std::partition_point(cuts.begin(), cuts.end(), [&](const ColumnCut& cut) {
-        return number > (cut.below + cut.above) / 2;
-      });
+      const auto right = std::partition_point(
+          cuts.begin(), cuts.end(), [&](const ColumnCut& cut) { return number > (cut.below + cut.above) / 2; });
       return static_cast<uint8_t>(right - cuts.begin());
     });
   });

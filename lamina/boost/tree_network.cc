@@ -15,7 +15,7 @@ namespace {
 using Path = std::vector<std::pair<int64_t, bool>>;
 
 struct Collected {
-  std::map<std::pair<int64_t, int64_t>, int64_t> questions;  // (column, cut) to place
+  std::map<std::pair<int64_t, int64_t>, int64_t> questions;       // (column, cut) to place
   std::map<Path, std::pair<int64_t, std::vector<double>>> paths;  // to place, and what it adds to the scores
 };
 
@@ -25,8 +25,7 @@ std::vector<double> Collect(const Tree& tree, int64_t place, const Path& path, C
   if (node.column < 0) {
     return node.value;
   }
-  const int64_t question =
-      all.questions.try_emplace({node.column, node.cut}, std::ssize(all.questions)).first->second;
+  const int64_t question = all.questions.try_emplace({node.column, node.cut}, std::ssize(all.questions)).first->second;
   const auto with = [&](bool answer) {
     Path longer = path;
     longer.emplace_back(question, answer);
@@ -60,8 +59,8 @@ Network NetworkOfTrees(const BoostedTrees& trees, int64_t outputs, bool classes,
     std::transform(start.begin(), start.end(), base.begin(), start.begin(), std::plus<>());
   }
   const auto neurons = [](const auto& map) { return std::max<int64_t>(1, std::ssize(map)); };
-  Network network(
-      TreeLayers(trees.bins.columns(), neurons(all.questions), neurons(all.paths), outputs, classes), dtype);
+  Network network(TreeLayers(trees.bins.columns(), neurons(all.questions), neurons(all.paths), outputs, classes),
+                  dtype);
   const bool one_score = std::ssize(start) < outputs;  // of the second of two classes
   DispatchFloat(dtype, [&]<class T>(T) {
     const auto bias = [&](size_t layer) { return static_cast<T*>(network.Bias(layer)); };

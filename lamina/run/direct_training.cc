@@ -194,7 +194,8 @@ class DirectTraining {
   }
 
   std::optional<Network> GrownTrees() {
-    std::optional<TreeTraining> trees = TrainTrees(settings_, data_.train, data_.validation, backend_, [this] { return Stopped(); });
+    std::optional<TreeTraining> trees =
+        TrainTrees(settings_, data_.train, data_.validation, backend_, [this] { return Stopped(); });
     if (!trees) {
       return std::nullopt;
     }

@@ -73,10 +73,10 @@ std::string JitterText(const nlohmann::json& method) {
                                    : "";
 }
 
-// Of --method boost, or beside what else answers.
+// Those of --method boost, or beside what else answers.
 std::string TreesText(const nlohmann::json& trees) {
-  const std::string grown =
-      fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"), trees["leaves"].get<int>());
+  const std::string grown = fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"),
+                                        trees["leaves"].get<int>());
   if (!trees.contains("share")) {
     return grown;
   }

@@ -20,6 +20,7 @@ constexpr PortfolioEntry kPortfolio[] = {
     {"plain network", "recipe=plain"},
     {"plain network with dropout", "recipe=plain hidden=64,64 dropout=0.2"},
     {"l1 kernels", "method=rfm neuron=l1-laplace", /*refit=*/true, kTimeOfKind},
+    {"boosted trees", "method=boost tree-leaves=8 tree-rate=0.05 tree-rounds=500", true},
     {"recipe", ""},
     {"fast waves", "number-embedding=pbld wave-scale=6"},
     {"faster waves", "number-embedding=pbld wave-scale=16"},

@@ -14,6 +14,7 @@
 #include "lamina/base/error.h"
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
+#include "lamina/boost/boosted_folds.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/outputs.h"
@@ -26,8 +27,8 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
-constexpr double kUsualOperations = 3e9;  // some half a second of one thread
-constexpr double kMostOperations = 1e10;  // that nobody has asked for
+constexpr double kUsualOperations = 3e9;    // some half a second of one thread
+constexpr double kMostOperations = 1e10;    // that nobody has asked for
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
@@ -100,12 +101,13 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
   const bool device = backend.space() == Space::kDevice;
   options.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
   options.stop_requested = stop_requested;
-  BoostedTrees trees = validation.size() > 0 ? FitBoostedTrees(train, validation, options)
-                                             : FitBoostedTreesByFolds(train, options);
+  BoostedTrees trees =
+      validation.size() > 0 ? FitBoostedTrees(train, validation, options) : FitBoostedTreesByFolds(train, options);
   if (!trees.complete) {
     return std::nullopt;
   }
-  TreeTraining trained{NetworkOfTrees(trees, outputs, classes, train.dtype()), std::move(trees.left_out),
+  TreeTraining trained{NetworkOfTrees(trees, outputs, classes, train.dtype()),
+                       std::move(trees.left_out),
                        {{"trees", trees.trees.size()}, {"leaves", options.leaves}, {"rate", options.rate}}};
   if (!std::isnan(trees.left_out_loss)) {
     trained.found["left_out_loss"] = trees.left_out_loss;
@@ -114,10 +116,8 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
 }
 
 bool HasTreesBeside(const TrainSettings& settings, const TrainData& data) {
-  const bool possible =
-      settings.trees == kPossibleText || (settings.trees == kAutoText && HasKernelsBeside(settings));
-  return settings.trees == kYesText ||
-         (possible && WhyNoTrees(settings, data).empty() && AreQuick(settings, data));
+  const bool possible = settings.trees == kPossibleText || (settings.trees == kAutoText && HasKernelsBeside(settings));
+  return settings.trees == kYesText || (possible && WhyNoTrees(settings, data).empty() && AreQuick(settings, data));
 }
 
 void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, const Model& model) {
@@ -126,7 +126,8 @@ void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, co
   }
   for (const Refused& refused : kRefusedBeside) {
     if (refused.given(settings)) {
-      RefuseSetting(refused.name, fmt::format("--{} cannot be combined with --trees yes: {}", refused.name, refused.why),
+      RefuseSetting(refused.name,
+                    fmt::format("--{} cannot be combined with --trees yes: {}", refused.name, refused.why),
                     SettingText(settings, refused.name), "Leave it out, or use --trees no.");
     }
   }

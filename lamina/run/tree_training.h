@@ -19,13 +19,13 @@ struct TreeTraining {
   nlohmann::json found;  // how many trees, and what left-out rows said of them
 };
 
-/// Trees by the settings. The validation rows say how many, or folds of the training rows where there are none. Of many
-/// columns a tree sees few. None where stop_requested() ended it. Throws Error.
+/// Trees by the settings. The validation rows say how many, or folds of the training rows where there are none. A tree
+/// sees few of many columns. None where stop_requested() ended it. Throws Error.
 std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
                                        const Backend& backend, const std::function<bool()>& stop_requested);
 
-/// Whether trees are to be trained beside what the settings name: --trees yes. So they are with "possible", unless rows
-/// left out are too few to say how much they count (100), rows have weights, groups or times, or it would take long.
+/// Whether trees are to be trained beside what the settings name: yes with --trees yes. With "possible" they are where
+/// 100 rows left out say how much they count, and it does not take long. Rows then have no weights, groups or times.
 bool HasTreesBeside(const TrainSettings& settings, const TrainData& data);
 
 /// Throws Error(kInvalidArgument) for --trees yes where HasTreesBeside() says no, and for settings and networks of
@@ -33,8 +33,8 @@ bool HasTreesBeside(const TrainSettings& settings, const TrainData& data);
 void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
 
 /// Adds the trees to the networks of `model`, which has shares where it has several. They count up to a half, by the
-/// least loss on rows whose targets are `targets`; `answers` are the model's to them (rows that are NaN are not looked
-/// at), trees.left_out the trees'. Where they count nothing they are left out.
+/// least loss of both together on rows left out, whose targets are `targets`. `answers` are the model's to these rows;
+/// rows that are NaN are not looked at. Where trees count nothing they are left out.
 void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& targets, Model& model);
 
 }  // namespace lamina

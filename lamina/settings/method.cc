@@ -25,7 +25,8 @@ struct MethodReadsRow {
 // What a method reads of the settings that not every method reads. Backpropagation also reads all other groups.
 const std::vector<MethodReadsRow>& ReadsTable() {
   static const std::vector<MethodReadsRow> table = {
-      {Method::kBackpropagation, {"start-from", "freeze", "centres", "trees", "tree-leaves", "tree-rounds", "tree-rate"}},
+      {Method::kBackpropagation,
+       {"start-from", "freeze", "centres", "trees", "tree-leaves", "tree-rounds", "tree-rate"}},
       {Method::kFsvc, {"neuron", "radius", "overlap", "learning-rate", "epochs"}},
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},

@@ -55,7 +55,8 @@ std::vector<Row> NeuronRows() {
                       "and sfsvc (class by class): centers from one pass over the training rows. elm: random hidden "
                       "neurons, output weights by ridge regression. knn: the nearest training rows answer, which the "
                       "model keeps. rfm: a kernel machine with neurons at all training rows, solved output weights, "
-                      "and learned weights of the columns. boost: boosted trees, as a network. auto: rfm for a table of up to {} training rows if no "
+                      "and learned weights of the columns. boost: boosted trees, as a network. auto: rfm for a table "
+                      "of up to {} training rows if no "
                       "setting of a network is given, else backpropagation",
                       WithThousands(kMostRowsOfKernels)),
           {.choices = [] { return NamesIn(kMethods); }}),
@@ -118,10 +119,11 @@ bool GrowsTrees(const S& s) {
 std::vector<Row> TreeRows() {
   return {
       Row("trees", &S::trees,
-          fmt::format("Boosted trees beside a network or a kernel machine (rfm, of up to {} rows). Rows left out say how "
-                      "much they count, up to a half. yes; possible: where these rows can tell, and in seconds; no; "
-                      "auto: possible with recipe mixed, and where nothing of method and network is given",
-                      WithThousands(kMostRowsOfKernels)),
+          fmt::format(
+              "Boosted trees beside a network or a kernel machine (rfm, of up to {} rows). Rows left out say how "
+              "much they count, up to a half. yes; possible: where these rows can tell, and in seconds; no; "
+              "auto: possible with recipe mixed, and where nothing of method and network is given",
+              WithThousands(kMostRowsOfKernels)),
           {.choices =
                [] {
                  return std::vector<std::string>{std::string(kAutoText), std::string(kPossibleText),

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "lamina/backend/backends.h"
 #include "lamina/base/random.h"
+#include "lamina/boost/boosted_folds.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
 
@@ -40,7 +41,8 @@ Dataset Rows(int64_t rows, int64_t outputs, uint64_t seed, DType dtype = DType::
         y[0] = static_cast<T>(value);
         continue;
       }
-      const auto label = static_cast<int32_t>(std::clamp<double>(std::floor(value), 0, static_cast<double>(outputs - 1)));
+      const auto label =
+          static_cast<int32_t>(std::clamp<double>(std::floor(value), 0, static_cast<double>(outputs - 1)));
       data.labels.push_back(label);
       for (int64_t k = 0; k < outputs; ++k) {
         y[k] = T(k == label ? 1 : 0);
@@ -83,8 +85,7 @@ TEST(ColumnBins, HaveEveryNumberOrAboutAsManyRows) {
 TEST(BoostedTrees, FirstQuestionIsTheBest) {
   const Dataset rows = Rows(60, 1, 5);
   const BoostedTrees trees = FitBoostedTrees(
-      rows, Dataset(),
-      {.leaves = 2, .rounds = 1, .rate = 1, .bins = 256, .columns = 1, .ridge = 0, .least_rows = 4});
+      rows, Dataset(), {.leaves = 2, .rounds = 1, .rate = 1, .bins = 256, .columns = 1, .ridge = 0, .least_rows = 4});
   ASSERT_TRUE(trees.complete);
   ASSERT_EQ(trees.trees.size(), 1U);
   const Tree& tree = trees.trees[0];
@@ -221,7 +222,8 @@ TEST(BoostedTrees, WeightsCount) {
   doubled.features = Matrix(std::ssize(twice), kColumns, DType::kF64);
   doubled.targets = Matrix(std::ssize(twice), 1, DType::kF64);
   for (size_t i = 0; i < twice.size(); ++i) {
-    std::copy_n(weighed.features.Row<double>(twice[i]), kColumns, doubled.features.Row<double>(static_cast<int64_t>(i)));
+    std::copy_n(weighed.features.Row<double>(twice[i]), kColumns,
+                doubled.features.Row<double>(static_cast<int64_t>(i)));
     doubled.targets.Row<double>(static_cast<int64_t>(i))[0] = weighed.targets.Row<double>(twice[i])[0];
   }
   const BoostOptions options{.rounds = 10, .bins = 256, .columns = 1, .least_rows = 1};

@@ -188,7 +188,7 @@ TEST(MixedRecipe, ManyShortRunsHaveTheBitsOfOne) {
         of_kernels += session.only_others_left() ? 1 : 0;
         reason = session
                      .Run(session.only_others_left() ? TrainCallbacks()
-                                                      : TrainCallbacks{.stop_requested = [] { return true; }})
+                                                     : TrainCallbacks{.stop_requested = [] { return true; }})
                      .history.stop_reason;
       }
       EXPECT_GT(runs, 4);

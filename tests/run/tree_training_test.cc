@@ -87,8 +87,13 @@ TEST(TreesBeside, AreLeftOutWhereTheyDoNotHelp) {
 
 TEST(TreesBeside, AreNotTrainedWhereNothingCanTell) {
   const TemporaryFolder folder;
-  for (const auto& [name, text] : {std::pair("trees", "no"), {"class-weights", "balanced"}, {"group", "f"}, {"split-by", "f"},
-                                   {"recipe", "tabular"}, {"method", "rfm"}, {"effort", "quick"}}) {
+  for (const auto& [name, text] : {std::pair("trees", "no"),
+                                   {"class-weights", "balanced"},
+                                   {"group", "f"},
+                                   {"split-by", "f"},
+                                   {"recipe", "tabular"},
+                                   {"method", "rfm"},
+                                   {"effort", "quick"}}) {
     TrainSettings settings = TreeRun(folder, /*classes=*/true, 300);
     SetSetting(settings, name, text);
     EXPECT_FALSE(OutcomeOf(settings).model.training.contains("trees")) << name;
@@ -139,8 +144,7 @@ TEST(TreesBeside, StoppedAmongThemTheNetworkStays) {
   settings.model = folder.Path("m");
   TrainSession session(settings);
   int asked = 0;
-  const TrainResult result =
-      session.Run({.stop_requested = [&] { return session.only_others_left() && ++asked > 5; }});
+  const TrainResult result = session.Run({.stop_requested = [&] { return session.only_others_left() && ++asked > 5; }});
   EXPECT_EQ(result.history.stop_reason, "interrupted");
   EXPECT_TRUE(session.only_others_left());
   EXPECT_EQ(session.model().networks(), 1);
@@ -163,7 +167,8 @@ TEST(TreesBeside, RefuseWhatCannotBe) {
   const TrainSettings table = TreeRun(folder, /*classes=*/true, 300);
   const std::pair<std::string, std::string> network{"recipe", "tabular"};
   for (const auto& [name, text] : {std::pair("calibrate", "yes"), {"quantize-aware", "2"}, {"loss", "mse"}}) {
-    EXPECT_TRUE(Mentions(refusal(table, {network, {name, text}}), fmt::format("--{} cannot be combined with --trees", name)));
+    EXPECT_TRUE(
+        Mentions(refusal(table, {network, {name, text}}), fmt::format("--{} cannot be combined with --trees", name)));
   }
   EXPECT_TRUE(Mentions(refusal(table, {network}), "60 validation rows say how much trees count, and 100 are needed"));
   EXPECT_TRUE(Mentions(refusal(table, {{"method", "rfm"}, {"class-weights", "balanced"}}), "rows have weights"));

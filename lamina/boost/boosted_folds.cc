@@ -1,0 +1,101 @@
+// Folds, trees of the other folds, trees of all rows.
+#include "lamina/boost/boosted_folds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "lamina/base/nan.h"
+#include "lamina/base/random.h"
+#include "lamina/rbf/even_rows.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kFolds = 5;
+constexpr int64_t kMostRowsOfFolds = 2000;
+constexpr uint64_t kStreamOfFolds = ~uint64_t{0};  // of random numbers; others are the rounds'
+
+// Groups go whole to the fold with the fewest rows.
+std::vector<int64_t> FoldsOfGroups(const std::vector<int64_t>& order, const std::vector<int64_t>& groups) {
+  std::vector<int64_t> folds(order.size());
+  std::unordered_map<int64_t, int64_t> fold_of;
+  std::array<int64_t, kFolds> sizes{};
+  for (const int64_t row : order) {
+    const int64_t smallest = std::ranges::min_element(sizes) - sizes.begin();
+    const int64_t fold = fold_of.try_emplace(groups[static_cast<size_t>(row)], smallest).first->second;
+    folds[static_cast<size_t>(row)] = fold;
+    ++sizes[static_cast<size_t>(fold)];
+  }
+  return folds;
+}
+
+// The fold of each row. Every class is dealt out evenly. Where rows have times, the latest are fold 0.
+std::vector<int64_t> DealtFolds(const Dataset& rows, uint64_t seed) {
+  std::vector<int64_t> order(static_cast<size_t>(rows.size()));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::vector<int64_t> folds(order.size(), 1);
+  if (!rows.times.empty()) {
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](int64_t row) { return rows.times[static_cast<size_t>(row)]; });
+    for (size_t i = 0; i < order.size() / kFolds; ++i) {
+      folds[static_cast<size_t>(order[i])] = 0;
+    }
+    return folds;
+  }
+  Random(seed, kStreamOfFolds).Shuffle(std::span(order));
+  if (!rows.groups.empty()) {
+    return FoldsOfGroups(order, rows.groups);
+  }
+  if (!rows.labels.empty()) {
+    std::ranges::stable_sort(order, std::less<>(), [&](int64_t row) { return rows.labels[static_cast<size_t>(row)]; });
+  }
+  for (size_t i = 0; i < order.size(); ++i) {
+    folds[static_cast<size_t>(order[i])] = static_cast<int64_t>(i) % kFolds;
+  }
+  return folds;
+}
+
+}  // namespace
+
+BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options) {
+  const std::vector<int64_t> fold_of = DealtFolds(rows, options.seed);
+  const bool all_folds = rows.size() <= kMostRowsOfFolds && rows.times.empty();
+  Matrix left_out(rows.size(), rows.targets.cols(), DType::kF64);
+  std::fill_n(left_out.Row<double>(0), left_out.rows() * left_out.cols(), kNaN);
+  std::vector<double> losses;
+  int64_t kept = 0;
+  for (int64_t fold = 0; fold < (all_folds ? kFolds : 1); ++fold) {
+    std::vector<int64_t> taught;
+    std::vector<int64_t> asked;
+    for (int64_t i = 0; i < rows.size(); ++i) {
+      (fold_of[static_cast<size_t>(i)] == fold ? asked : taught).push_back(i);
+    }
+    if (taught.empty() || asked.empty()) {
+      continue;
+    }
+    BoostedTrees trees = FitBoostedTrees(ChosenRows(rows, taught), ChosenRows(rows, asked), options);
+    if (!trees.complete) {
+      return trees;
+    }
+    kept += std::ssize(trees.trees);
+    losses.push_back(trees.left_out_loss);
+    for (size_t i = 0; i < asked.size(); ++i) {
+      std::copy_n(trees.left_out.Row<double>(static_cast<int64_t>(i)), left_out.cols(), left_out.Row<double>(asked[i]));
+    }
+  }
+  const auto mean = [&](double sum) { return sum / static_cast<double>(losses.size()); };
+  BoostOptions all = options;
+  all.rounds = losses.empty() ? 0 : std::lround(mean(static_cast<double>(kept)));
+  BoostedTrees trees = FitBoostedTrees(rows, Dataset(), all);
+  trees.left_out = std::move(left_out);
+  trees.left_out_loss = losses.empty() ? kNaN : mean(std::accumulate(losses.begin(), losses.end(), 0.0));
+  return trees;
+}
+
+}  // namespace lamina

@@ -1,0 +1,12 @@
+// As many boosted trees as rows left out tell, where there are no validation rows.
+#pragma once
+
+#include "lamina/boost/boosted_trees.h"
+
+namespace lamina {
+
+/// Trees of all rows, as many as are best for rows left out. Up to 2,000 rows each of five folds is left out in turn,
+/// of more rows one of them. Rows of a group are in one fold; of rows with times the latest fifth is left out.
+BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options);
+
+}  // namespace lamina
