@@ -12,6 +12,7 @@
 
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
+#include "lamina/boost/score_form.h"
 #include "lamina/rbf/even_rows.h"
 
 namespace lamina {
@@ -62,6 +63,17 @@ std::vector<int64_t> DealtFolds(const Dataset& rows, uint64_t seed) {
 }
 
 }  // namespace
+
+double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, bool validates, const BoostOptions& options) {
+  const int64_t scores = ScoreForm{options.classes, outputs}.scores();
+  // A cut looks at the rows of the smaller part, and at the bins of both.
+  const auto leaves = static_cast<double>(options.leaves);
+  const double rows_of_tree =
+      static_cast<double>(rows) * (1 + std::log2(leaves) / 2) + 8 * leaves * static_cast<double>(options.bins);
+  const double seen = std::ceil(options.columns * static_cast<double>(columns));
+  const double fits = validates ? 1 : rows <= kMostRowsOfFolds ? kFolds + 1 : 2;
+  return fits * rows_of_tree * seen * static_cast<double>((2 * scores + 1) * options.rounds);
+}
 
 BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options) {
   const std::vector<int64_t> fold_of = DealtFolds(rows, options.seed);

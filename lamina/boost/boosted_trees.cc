@@ -251,8 +251,18 @@ class Boosting {
     return best;
   }
 
+  void Spare(Leaf& leaf) {
+    if (!leaf.sums.empty()) {
+      spare_.push_back(std::move(leaf.sums));
+    }
+  }
+
   // Sums of the leaf's rows, or of those of `parent` that the other leaf has not.
-  void Look(Leaf& leaf, const std::vector<double>* parent, const std::vector<double>* other) const {
+  void Look(Leaf& leaf, const std::vector<double>* parent, const std::vector<double>* other) {
+    if (!spare_.empty()) {
+      leaf.sums = std::move(spare_.back());
+      spare_.pop_back();
+    }
     leaf.sums.assign(static_cast<size_t>(begin_.back()), 0.0);
     std::vector<Question> questions(seen_.size());
     RunEach(options_.threads, std::ssize(seen_), [&](int64_t place) {
@@ -297,12 +307,17 @@ class Boosting {
       }
       Leaf& fewer = no.rows.size() < yes.rows.size() ? no : yes;
       Leaf& more = &fewer == &no ? yes : no;
-      Look(fewer, nullptr, nullptr);
-      Look(more, &parent.sums, &fewer.sums);
+      const bool may_be_cut = std::ssize(more.rows) >= 2 * options_.least_rows;
+      if (may_be_cut && std::ssize(leaves) + 1 < options_.leaves) {
+        Look(fewer, nullptr, nullptr);
+        Look(more, &parent.sums, &fewer.sums);
+      }
+      Spare(parent);
       *next = std::move(no);
       leaves.push_back(std::move(yes));
     }
-    for (const Leaf& leaf : leaves) {
+    for (Leaf& leaf : leaves) {
+      Spare(leaf);
       std::vector<double>& value = tree[static_cast<size_t>(leaf.node)].value;
       for (int64_t k = 0; k < scores_; ++k) {
         double slope = 0;
@@ -337,21 +352,14 @@ class Boosting {
   int64_t scores_;
   Rows train_;
   Rows validation_;
-  std::vector<double> slopes_;  // rows × scores × (slope, curvature)
-  std::vector<int64_t> seen_;   // columns of this tree
-  std::vector<int64_t> begin_;  // of their histograms
+  std::vector<double> slopes_;              // rows × scores × (slope, curvature)
+  std::vector<std::vector<double>> spare_;  // Leaf::sums that nobody needs, whose memory is at hand
+  std::vector<int64_t> seen_;               // columns of this tree
+  std::vector<int64_t> begin_;              // of their histograms
   BoostedTrees result_;
 };
 
 }  // namespace
-
-double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const BoostOptions& options) {
-  const int64_t scores = ScoreForm{options.classes, outputs}.scores();
-  // A cut looks at the rows of the smaller part.
-  const double rows_of_tree = static_cast<double>(rows) * (1 + std::log2(static_cast<double>(options.leaves)) / 2);
-  const double seen = std::ceil(options.columns * static_cast<double>(columns));
-  return rows_of_tree * seen * static_cast<double>((2 * scores + 1) * options.rounds);
-}
 
 BoostedTrees FitBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options) {
   return Boosting(train, validation, options).Run();

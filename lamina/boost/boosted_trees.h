@@ -53,9 +53,6 @@ struct BoostedTrees {
   bool complete = false;     // else stop_requested() ended it, and it is of no use
 };
 
-/// Additions of a slope to a sum that so many rounds take, about.
-double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, const BoostOptions& options);
-
 /// Trees up to the round with the least loss of the validation rows, whose columns are those of `train`; without such
 /// rows all of them. Features and targets are in memory; sample weights count. The same for any number of threads.
 BoostedTrees FitBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options);

@@ -27,7 +27,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
-constexpr double kUsualOperations = 3e9;    // some half a second of one thread
+constexpr double kUsualOperations = 1.5e9;  // some half a second of one thread
 constexpr double kMostOperations = 1e10;    // that nobody has asked for
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
@@ -39,7 +39,8 @@ BoostOptions TreeOptions(const TrainSettings& settings, const TrainRows& rows, i
   options.rounds = settings.tree_rounds;
   options.rate = settings.tree_rate;
   options.seed = settings.seed;
-  const double all = BoostOperations(rows.train, rows.inputs, outputs, options);
+  options.bins = std::clamp<int64_t>(rows.train / 16, 16, options.bins);  // which few rows do not fill
+  const double all = BoostOperations(rows.train, rows.inputs, outputs, rows.validation > 0, options);
   const double least = std::sqrt(static_cast<double>(std::max<int64_t>(1, rows.inputs)));
   options.columns =
       std::clamp(options.columns * kUsualOperations / all, std::min(1 / least, options.columns), options.columns);
@@ -88,7 +89,8 @@ std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
 bool AreQuick(const TrainSettings& settings, const TrainData& data) {
   const TrainRows rows = RowsOf(data);
   const int64_t outputs = data.preprocessor.targets().count();
-  return BoostOperations(rows.train, rows.inputs, outputs, TreeOptions(settings, rows, outputs)) <= kMostOperations;
+  return BoostOperations(rows.train, rows.inputs, outputs, rows.validation > 0, TreeOptions(settings, rows, outputs)) <=
+         kMostOperations;
 }
 
 }  // namespace
