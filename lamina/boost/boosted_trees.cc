@@ -282,6 +282,22 @@ class Boosting {
     }
   }
 
+  // A part of Newton's step of each score, which the leaf's rows take.
+  void Settle(const Leaf& leaf, TreeNode& node) {
+    for (int64_t k = 0; k < scores_; ++k) {
+      double slope = 0;
+      double curvature = options_.ridge;
+      for (const int32_t row : leaf.rows) {
+        slope += slopes_[static_cast<size_t>(2 * (row * scores_ + k))];
+        curvature += slopes_[static_cast<size_t>(2 * (row * scores_ + k) + 1)];
+      }
+      node.value.push_back(-options_.rate * slope / curvature);
+      for (const int32_t row : leaf.rows) {
+        train_.scores[static_cast<size_t>(row * scores_ + k)] += node.value.back();
+      }
+    }
+  }
+
   Tree Grown() {
     Tree tree(1);
     std::vector<Leaf> leaves(1);
@@ -318,19 +334,7 @@ class Boosting {
     }
     for (Leaf& leaf : leaves) {
       Spare(leaf);
-      std::vector<double>& value = tree[static_cast<size_t>(leaf.node)].value;
-      for (int64_t k = 0; k < scores_; ++k) {
-        double slope = 0;
-        double curvature = options_.ridge;
-        for (const int32_t row : leaf.rows) {
-          slope += slopes_[static_cast<size_t>(2 * (row * scores_ + k))];
-          curvature += slopes_[static_cast<size_t>(2 * (row * scores_ + k) + 1)];
-        }
-        value.push_back(-options_.rate * slope / curvature);
-        for (const int32_t row : leaf.rows) {
-          train_.scores[static_cast<size_t>(row * scores_ + k)] += value.back();
-        }
-      }
+      Settle(leaf, tree[static_cast<size_t>(leaf.node)]);
     }
     return tree;
   }
