@@ -122,12 +122,14 @@ int PrintUsageError(const CLI::App& app, const CLI::ParseError& error, int argc,
     const std::string word(SplitText(argv[i], '=')[0]);
     const bool flag = word.starts_with("--");
     const std::vector<std::string> known = KnownWords(*command, flag);
-    if (flag ? message.find(word) == std::string::npos || std::find(known.begin(), known.end(), word) != known.end()
+    const bool told = message.find(word) != std::string::npos;
+    if (flag ? (extras && !told) || std::find(known.begin(), known.end(), word) != known.end()
              : !wants_command || named.find(" " + word + " ") != std::string::npos) {
       continue;
     }
-    message = flag ? message + ". " + Meant(word, known)
-                   : fmt::format("unknown command: '{}'. {}", word, DidYouMean(word, known));
+    message = !flag  ? fmt::format("unknown command: '{}'. {}", word, DidYouMean(word, known))
+              : told ? message + ". " + Meant(word, known)
+                     : fmt::format("unknown flag: '{}'. {}", word, Meant(word, known));
     break;
   }
   if (SpeaksForAll()) {

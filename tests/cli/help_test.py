@@ -102,6 +102,10 @@ class UsageTest(CliTest):
         self.refuse("data", "show", "x.csv", "--heade", "yes", code=2, says="'--header'")
         self.refuse("bench", "train", "--nets", "2-1", code=2, says="'--net'")
 
+    def test_unknown_flag_without_a_command(self):
+        for words, says in ((("--versoin",), ("unknown flag: '--versoin'", "'--version'")), (("data", "--hlep"), ("unknown flag: '--hlep'", "'--help'"))):
+            self.refuse(*words, code=2, says=says)
+
     def test_surplus_word(self):
         self.refuse("devices", "now", code=2, says="now")
         self.refuse("train", "data.csv", "--data", "x.csv", "--epochs", "3", "more", says="more")
