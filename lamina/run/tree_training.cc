@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,10 @@ namespace {
 constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
 constexpr double kUsualOperations = 1.5e9;  // some half a second of one thread
 constexpr double kMostOperations = 1e10;    // that nobody has asked for
+
+constexpr double kShares[] = {0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
+constexpr double kUsualShare = 0.25;  // before any row is asked, and by so much: kTrustInUsual (share - kUsualShare)^2
+constexpr double kTrustInUsual = 20;
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
@@ -84,6 +89,13 @@ std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
     return "rows have groups";
   }
   return data.train.times.empty() ? "" : "rows have times";
+}
+
+// -ln of how likely the answers make the truth: by the mean cross-entropy, or with normal errors by the mean square.
+double UnlikelihoodOf(double loss, const Matrix& truth, bool classes) {
+  const auto rows = static_cast<double>(truth.rows());
+  const double least = std::numeric_limits<double>::min();
+  return classes ? rows * loss : rows * static_cast<double>(truth.cols()) / 2 * std::log(std::max(loss, least));
 }
 
 bool AreQuick(const TrainSettings& settings, const TrainData& data) {
@@ -146,7 +158,6 @@ void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, co
 }
 
 void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& targets, Model& model) {
-  constexpr double kShares[] = {0.25, 0.2, 0.3, 0.15, 0.35, 0.1, 0.4, 0.05, 0.45, 0, 0.5};
   std::vector<int64_t> asked;
   for (int64_t i = 0; i < answers.rows(); ++i) {
     const bool known = DispatchFloat(answers.dtype(), [&]<class T>(T) { return !std::isnan(answers.Row<T>(i)[0]); });
@@ -158,11 +169,13 @@ void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& ta
   ConvertMatrix(trees.left_out.view(), of_trees.view());
   const Matrix both[] = {ChosenRows(answers.view(), asked), ChosenRows(of_trees.view(), asked)};
   const Matrix truth = ChosenRows(targets.view(), asked);
-  std::array<double, std::size(kShares)> losses{};
-  std::ranges::transform(kShares, losses.begin(), [&](double share) {
-    return LossOfOutputs(model, SumOfShares(both, std::array{1 - share, share}), truth);
+  std::array<double, std::size(kShares)> costs{};
+  std::ranges::transform(kShares, costs.begin(), [&](double share) {
+    const double loss = LossOfOutputs(model, SumOfShares(both, std::array{1 - share, share}), truth);
+    return UnlikelihoodOf(loss, truth, HasClasses(model.preprocessor)) +
+           kTrustInUsual * std::pow(share - kUsualShare, 2);
   });
-  const double share = kShares[std::ranges::min_element(losses) - losses.begin()];
+  const double share = kShares[std::ranges::min_element(costs) - costs.begin()];
   trees.found["share"] = share;
   model.training["trees"] = std::move(trees.found);
   if (share == 0) {
