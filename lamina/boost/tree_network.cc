@@ -32,7 +32,7 @@ std::vector<double> Collect(const Tree& tree, int64_t place, const Path& path, C
     std::sort(longer.begin(), longer.end());
     return longer;
   };
-  const std::vector<double> no = Collect(tree, node.no, with(false), all);
+  std::vector<double> no = Collect(tree, node.no, with(false), all);
   const Path right = with(true);
   const std::vector<double> yes = Collect(tree, node.yes, right, all);
   auto& [neuron, added] =

@@ -75,8 +75,8 @@ std::string JitterText(const nlohmann::json& method) {
 
 // Those of --method boost, or beside what else answers.
 std::string TreesText(const nlohmann::json& trees) {
-  const std::string grown = fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"),
-                                        trees["leaves"].get<int>());
+  std::string grown = fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"),
+                                  trees["leaves"].get<int>());
   if (!trees.contains("share")) {
     return grown;
   }
