@@ -180,12 +180,13 @@ class DirectTraining {
     if (!trained) {
       return std::nullopt;
     }
-    if (HasTreesBeside(settings_, data_)) {
+    const KernelMachine& machine = trained->fitted.machine;
+    if (HasTreesBeside(settings_, data_) && machine.left_out.rows() == data_.train.size()) {
       trees_ = TrainTrees(settings_, data_.train, Dataset(), backend_, [this] { return Stopped(); });
       if (!trees_) {
         return std::nullopt;
       }
-      left_out_ = AnswersToLeftOut(trained->fitted, trained->fitted.machine.left_out, data_.train.targets);
+      left_out_ = AnswersToLeftOut(trained->fitted, machine.left_out, data_.train.targets);
     }
     found_ = std::move(trained->found);
     others_ = std::move(trained->fitted.others);
