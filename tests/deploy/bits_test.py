@@ -42,7 +42,7 @@ class BitsTest(CliTest):
                 self.check(model, self.cells(model, os.path.join(GOLDEN, name + ".csv")), "", "scalar")
 
     def test_methods(self):
-        self.write("x.csv", blob_rows(90, ("no", "yes", "maybe")))
+        self.write("x.csv", blob_rows(200, ("no", "yes", "maybe")))
         for arguments in METHODS:
             with self.subTest(method=arguments):
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", *arguments)
