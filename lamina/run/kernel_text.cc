@@ -82,7 +82,7 @@ std::string TreesText(const nlohmann::json& trees) {
   }
   const double share = trees["share"].get<double>();
   return share > 0 ? fmt::format("{} beside, which count {:.0f} %", grown, 100 * share)
-                   : "boosted trees beside it do not help the answers of rows left out: the model has none";
+                   : "boosted trees do not help here: the model has none";
 }
 
 std::vector<std::string> KernelLines(const TrainSession& session, const nlohmann::json& method) {
