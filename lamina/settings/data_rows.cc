@@ -181,8 +181,9 @@ std::vector<Row> EncodingRows() {
               {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
           Row("dates", &S::dates,
               "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
-              "and the day, as sine and cosine, where training rows cover such a period",
-              {.choices = &Names<kDateEncodings>}),
+              "and the day, as sine and cosine, where training rows cover such a period; auto: calendar, and days for "
+              "networks of recipe plain",
+              {.choices = &AutoAnd<&Names<kDateEncodings>>}),
           Row("numbers", &S::numbers,
               "Number columns: scaled (by --scale), or ple: piecewise linear encoding, an input for each bin between "
               "quantiles of the training rows (Gorishniy et al. 2022)",

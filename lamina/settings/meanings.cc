@@ -133,7 +133,9 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
   options.select = all_rows ? ColumnSelection::kAll : Choose("select", settings.select, kSelections);
   options.numbers = Choose("numbers", settings.numbers, kNumberEncodings);
   options.bins = settings.bins;
-  options.dates = Choose("dates", settings.dates, kDateEncodings);
+  const bool days = LearnsByGradient(settings) && !resolved.is_tabular();
+  options.dates = settings.dates == kAutoText ? (days ? DateEncoding::kDays : DateEncoding::kCalendar)
+                                              : Choose("dates", settings.dates, kDateEncodings);
   options.text = Choose("text", settings.text, kTextEncodings);
   options.text_inputs = settings.text_inputs;
   options.min_count = settings.min_count.value_or(options.min_count);

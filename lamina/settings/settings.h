@@ -71,7 +71,7 @@ struct TrainSettings {
   int64_t max_categories = PreprocessOptions{}.max_categories;
   std::string text = "leave-out";
   int64_t text_inputs = PreprocessOptions{}.text_inputs;
-  std::string dates = "calendar";
+  std::string dates = "auto";
   std::string numbers = "scaled";
   int64_t bins = PreprocessOptions{}.bins;
   std::string scale = "auto";

@@ -74,13 +74,16 @@ class TablesTest(CliTest):
 
     def test_text_columns_and_dates(self):
         self.write("shop.csv", self.text_rows())
-        for encode, inputs in (("onehot", 7), ("ordinal", 5)):  # two of the week
+        for encode, inputs in (("onehot", 5), ("ordinal", 3)):
             result = self.train_json("--data", "shop.csv", "--encode", encode, *LINEAR, "--epochs", "60", "--model",
                                      "m.safetensors")
             self.assertEqual(result["inputs"], inputs)
             if encode == "onehot":
                 self.assertGreater(result["test"]["r2"], 0.9)
-        self.assertEqual(self.train_json("--data", "shop.csv", "--dates", "days", *LINEAR, "--epochs", "2")["inputs"], 5)
+        calendar = ("--recipe", "tabular", "--epochs", "2")  # two of the week beside
+        self.assertEqual(self.train_json("--data", "shop.csv", *calendar)["inputs"], 7)
+        self.assertEqual(self.train_json("--data", "shop.csv", *calendar, "--dates", "days")["inputs"], 5)
+        self.assertEqual(self.train_json("--data", "shop.csv", "--method", "rfm")["inputs"], 7)
         self.write("new.csv", 'day,colour,size\n2021-03-05,"red",1\n2021-03-05,blue,1\n')
         red, blue = (float(row[0]) for row in self.predict("new.csv")[1:])
         self.assertLess(red, blue)
