@@ -129,6 +129,7 @@ void FuzzCsv(std::string_view input) {
   plain.header = Header::kYes;
   plain.separator = ',';
   plain.decimal = Decimal::kPoint;
+  plain.around = Around::kKeep;  // a first row of words may look like units
   for (const Column& column : table.columns) {
     if (column.kind == ColumnKind::kText) {
       plain.text_columns.push_back(column.name);
