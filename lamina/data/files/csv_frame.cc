@@ -231,7 +231,8 @@ void LookAround(std::string_view text, char separator, const MissingMarks& marks
                 CsvFrame& frame) {
   const size_t width = WidthOf(frame.sample);
   if (width > 1 && separator != ' ') {
-    frame.end = BeginOfNotes(text, separator, marks);
+    const size_t notes = BeginOfNotes(text, separator, marks);
+    frame.end = notes > frame.sample.begins.front() ? notes : text.size();  // a table holds a record
     if (const size_t note = text.find_first_not_of(" \r\n", frame.end); note != std::string_view::npos) {
       frame.lines.notes = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(note), '\n');
     }

@@ -67,6 +67,13 @@ TEST(CsvFrameTest, TheLineOfNamesCanBeSaid) {
   EXPECT_EQ(Framed("Report\n\na,b,c\n" + kRows, {.header = Header::kNo, .separator = ';'}).rows, 7);
 }
 
+// One record that looks like a note is the table all the same: without a record there is none.
+TEST(CsvFrameTest, TheOnlyRecordIsNoNote) {
+  ExpectError([] { Framed("\n\nname of it\t\n", {.header = Header::kYes, .separator = '\t'}); }, ErrorCode::kBadData,
+              {"t.csv"});
+  EXPECT_EQ(Framed("\n\nname of it\t\n", {.header = Header::kNo, .separator = '\t'}).rows, 1);
+}
+
 TEST(CsvFrameTest, NamesOfMergedCellsAreToldApart) {
   EXPECT_EQ(NamesIn(",2023,,2024,\ncity,plan,true,plan,true\nUlm,1,2,3,4\nBonn,5,6,7,8\n"),
             (std::vector<std::string>{"city", "2023 plan", "2023 true", "2024 plan", "2024 true"}));
