@@ -292,9 +292,11 @@ class NamespacesTest(RankTest):
             alone = self.model_of(*network, "--shards", 8)
             for mpi in installed():
                 os.remove(self.path("m.safetensors"))
-                run = subprocess.run([os.path.join(SOURCE, "scripts", "namespaces"), "-n", "2", "-r", "0.5", "-m", mpi, PROGRAM,
-                                      *map(str, TRAIN), *network, "--shards", "8", "--overwrite", "--model", "m.safetensors", "--json", "r.json"],
-                                     cwd=self.folder, text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT_SECONDS,
+                # timeout(1) ends all of them, and the script clears up
+                run = subprocess.run(["timeout", str(TIME_LIMIT_SECONDS), os.path.join(SOURCE, "scripts", "namespaces"), "-n", "2", "-r", "0.5",
+                                      "-m", mpi, PROGRAM, *map(str, TRAIN), *network, "--shards", "8", "--overwrite", "--model",
+                                      "m.safetensors", "--json", "r.json"],
+                                     cwd=self.folder, text=True, stdin=subprocess.DEVNULL, capture_output=True,
                                      env={**os.environ, "LAMINA_TUNE": "off"})
                 if run.returncode == 77:
                     self.skipTest(run.stderr.strip())
