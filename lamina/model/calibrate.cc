@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <utility>
 #include <vector>
 
 #include "lamina/base/convert.h"
+#include "lamina/base/least_at.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/metric.h"
 #include "lamina/model/scored_rows.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kLargestTemperature = 20;
 constexpr int kHalvings = 50;
-constexpr int kSections = 16;  // each leaves 0.62 of the range
+constexpr int kSections = 16;
 
 // What goes into the last activation: rows × outputs.
 Matrix LogitsOf(const Model& model, const Backend& backend, const Matrix& features) {
@@ -68,27 +68,8 @@ double TryTemperatures(const Model& model, const Backend& backend, const Dataset
     const ScoredRows scored = ScoreDataset(tried, NetworkOutputs(tried, backend, rows.features), rows)[0];
     return log_loss.Measure(scored, known);
   };
-  const double shrink = (std::sqrt(5.0) - 1) / 2;
-  double low = -std::log(kLargestTemperature);
-  double high = -low;
-  double left = high - shrink * (high - low);
-  double right = low + shrink * (high - low);
-  double left_loss = loss_at(left);
-  double right_loss = loss_at(right);
-  for (int i = 0; i < kSections; ++i) {
-    if (left_loss < right_loss) {
-      high = std::exchange(right, left);
-      right_loss = left_loss;
-      left = high - shrink * (high - low);
-      left_loss = loss_at(left);
-    } else {
-      low = std::exchange(left, right);
-      left_loss = right_loss;
-      right = low + shrink * (high - low);
-      right_loss = loss_at(right);
-    }
-  }
-  return std::exp((low + high) / 2);
+  const double log_largest = std::log(kLargestTemperature);
+  return std::exp(LeastAt(-log_largest, log_largest, kSections, loss_at));
 }
 
 // Slope of the mean loss of softmax(beta z), times the rows: expected minus true logit. It grows with beta.

@@ -16,7 +16,6 @@
 #include <numeric>
 #include <thread>
 
-#include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/text.h"
@@ -41,7 +40,6 @@ struct PortfolioModel {
   PortfolioCost cost;
   double end_seconds = INFINITY;  // by its share of the time
   PortfolioPart part;
-  double temperature = 1;
 };
 
 class PortfolioRun {
@@ -103,7 +101,11 @@ class PortfolioRun {
       return std::move(result_);
     }
     result_.stopped = stopped_;
-    Join(rows_.Choose(chosen_).counts);
+    TakeShares(rows_.Choose(chosen_).counts);
+    if (classes()) {
+      BecomeSurer();
+    }
+    Join();
     AnswerTests();
     for (PortfolioModel& model : models_) {
       result_.parts.push_back(std::move(model.part));
@@ -118,13 +120,8 @@ class PortfolioRun {
   bool IsOver() const { return watch_.Elapsed_seconds() >= End_seconds(); }
   bool IsOver(const PortfolioModel& model) const { return IsOver() || watch_.Elapsed_seconds() >= model.end_seconds; }
 
-  void AskUserOn(bool main) {
-    if (main) {
-      AskUser();
-    }
-  }
-  void AskUser() {
-    if (callbacks_.stop_requested && !stopped_ && callbacks_.stop_requested()) {
+  void AskUser(bool main = true) {
+    if (main && callbacks_.stop_requested && !stopped_ && callbacks_.stop_requested()) {
       stopped_ = true;
     }
   }
@@ -165,7 +162,7 @@ class PortfolioRun {
           waits = true;
           RunJob(*job, main);
         } else if (waits) {
-          AskUserOn(main);
+          AskUser(main);
           std::this_thread::sleep_for(kLookAtOthers);
         }
         const std::lock_guard lock(mutex_);
@@ -183,7 +180,7 @@ class PortfolioRun {
     const Stopwatch watch;
     TrainCallbacks callbacks;
     callbacks.abandon_requested = [&] {
-      AskUserOn(main);
+      AskUser(main);
       return stopped_ || (job.entry > 0 && IsOver(models_[job.entry]));
     };
     callbacks.stop_requested = [&] { return callbacks.abandon_requested() || watch_.Elapsed_seconds() >= EndOf(job); };
@@ -249,13 +246,7 @@ class PortfolioRun {
   // Rows and truth of the fold; the model's encoding and loss.
   void KeepTest(int64_t place, const TrainSession& session) {
     result_.tests.resize(static_cast<size_t>(settings_.folds));
-    Dataset& test = result_.tests[static_cast<size_t>(place)];
-    const ConstMatrixView targets = session.test().targets.view();
-    test.targets = Matrix(targets.rows, targets.cols, session.test().targets.dtype());
-    ConvertMatrix(targets, test.targets.view());
-    test.labels = session.test().labels;
-    test.rows = session.test().rows;
-    test.baseline = session.test().baseline;
+    result_.tests[static_cast<size_t>(place)] = TruthOf(session.test());
     if (place == 0) {
       result_.model = session.model();
     }
@@ -270,13 +261,10 @@ class PortfolioRun {
     }
     if (model.part.left_out.empty()) {
       LeftOutModel together = rows_.Together(model.folds);
-      for (TrainedFold& fold : model.folds) {
-        fold.outputs = Matrix();
-      }
       if (together.answers.rows() == 0) {
         model.part.left_out = "an answer is not a finite number";
       } else {
-        model.temperature = together.temperature;
+        model.part.temperature = classes() ? together.temperature : kNaN;
         refit_seconds_ = refit_seconds_ + model.cost.refit_seconds;
         model.part.loss = together.loss;
         finished_.push_back(index);
@@ -306,39 +294,51 @@ class PortfolioRun {
 
   // One network of all rows, or none where that was stopped.
   std::optional<Network> OfAllRows(const PortfolioModel& model) {
-    TrainSettings all = WithEntry(settings_, *model.entry);
-    all.folds = all.fold = 0;
-    all.bag = false;
-    all.split = {1, 0, 0};
-    all.intervals.reset();
-    all.model = all.out_of_fold = all.test = all.state = "";
     TrainCallbacks callbacks;
     callbacks.stop_requested = callbacks.abandon_requested = [this] {
       AskUser();
       return stopped_.load();
     };
-    TrainSession session(all, raw_, {.encoding = encoding_}, custom_);
+    TrainSession session(OnAllRows(settings_, *model.entry), raw_, {.encoding = encoding_}, custom_);
     const bool whole = session.Run(callbacks).history.stop_reason != "interrupted";
     return whole && session.model().others.empty() ? std::optional(session.model().network) : std::nullopt;
   }
 
   void AddNetwork(const PortfolioModel& model, const Network& network, double share) {
-    result_.networks.push_back(classes() ? WithSoftmax(network, model.temperature) : network);
+    result_.networks.push_back(classes() ? WithSoftmax(network, model.part.temperature) : network);
     result_.shares.push_back(share);
   }
 
-  // The networks of those that were chosen, the largest share first.
-  void Join(const std::vector<int64_t>& counts) {
+  void TakeShares(const std::vector<int64_t>& counts) {
     const auto rounds = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
-    std::vector<size_t> order(counts.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return counts[a] > counts[b]; });
-    for (const size_t k : order) {
-      if (counts[k] == 0) {
-        break;
+    for (size_t k = 0; k < counts.size(); ++k) {
+      models_[finished_[k]].part.share = static_cast<double>(counts[k]) / rounds;
+      if (counts[k] > 0) {
+        mix_.push_back(k);
       }
+    }
+    std::ranges::stable_sort(mix_, [&](size_t a, size_t b) { return counts[a] > counts[b]; });
+  }
+
+  // Where the answers of the mix are least wrong, as those of each alone were before.
+  void BecomeSurer() {
+    std::vector<MixedModel> mix;
+    for (const size_t k : mix_) {
+      const PortfolioModel& model = models_[finished_[k]];
+      mix.push_back({model.folds, model.part.temperature, model.part.share});
+    }
+    const double sureness = rows_.SurenessOf(mix);
+    for (const size_t k : mix_) {
       PortfolioModel& model = models_[finished_[k]];
-      model.part.share = static_cast<double>(counts[k]) / rounds;
+      model.part.temperature /= sureness;
+      answers_[k] = rows_.AnswersOf(model.folds, model.part.temperature);
+    }
+  }
+
+  // The networks of those that were chosen.
+  void Join() {
+    for (const size_t k : mix_) {
+      PortfolioModel& model = models_[finished_[k]];
       const std::optional<Network> one = model.entry->refit ? OfAllRows(model) : std::nullopt;
       if (one) {
         AddNetwork(model, *one, model.part.share);
@@ -376,6 +376,7 @@ class PortfolioRun {
   std::vector<size_t> finished_;  // models with answers to all rows, and these
   std::vector<Matrix> answers_;
   std::vector<Matrix> chosen_;
+  std::vector<size_t> mix_;  // of them, those that have a share, the largest first
   PortfolioResult result_;
 
   std::mutex mutex_;

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "lamina/base/convert.h"
+#include "lamina/base/least_at.h"
 #include "lamina/model/calibrate.h"
 #include "lamina/model/outputs.h"
 
@@ -16,6 +18,11 @@ constexpr double kLeastProbability = 1e-15;
 constexpr int64_t kRowsARound = 20;  // few rows are soon answered well by luck
 constexpr int64_t kLeastRounds = 5;
 constexpr int64_t kMostRounds = 25;
+
+constexpr double kUsualLogSureness = 0.1;  // before any row is asked
+constexpr double kTrustInUsual = 100;      // rows times mean loss, for the square of what is not usual
+constexpr double kMostLogSureness = 0.7;
+constexpr int kSections = 12;
 
 Matrix OfZeros(int64_t rows, int64_t cols) {
   Matrix zeros(rows, cols, DType::kF64);
@@ -80,46 +87,85 @@ double LeftOutRows::TemperatureOf(std::span<const TrainedFold> folds, std::span<
   return FitTemperature(all, labels);
 }
 
-LeftOutModel LeftOutRows::Together(std::span<const TrainedFold> folds) const {
+std::vector<Matrix> LeftOutRows::LogitsOf(std::span<const TrainedFold> folds) const {
   const bool softmax = folds.front().network.layers().back().activation.is_softmax();
-  LeftOutModel model;
   std::vector<Matrix> logits;
+  std::ranges::transform(folds, std::back_inserter(logits),
+                         [&](const TrainedFold& fold) { return LogitsOfAnswers(fold.outputs, classes_ && softmax); });
+  return logits;
+}
+
+Matrix LeftOutRows::MeansOf(std::span<const TrainedFold> folds, std::span<const Matrix> logits,
+                            double temperature) const {
   int64_t answered = 0;
-  for (const TrainedFold& fold : folds) {
-    logits.push_back(LogitsOfAnswers(fold.outputs, classes_ && softmax));
-    answered += logits.back().rows();
-    if (FirstNotFinite(logits.back()) >= 0) {
-      return model;
-    }
+  for (const Matrix& fold : logits) {
+    answered += fold.rows();
   }
-  model.temperature = classes_ ? TemperatureOf(folds, logits) : 1;
-  model.answers = OfZeros(targets_.rows(), targets_.cols());
+  Matrix means = OfZeros(targets_.rows(), targets_.cols());
   const double weight = static_cast<double>(targets_.rows()) / static_cast<double>(answered);
   for (size_t f = 0; f < logits.size(); ++f) {
     for (int64_t i = 0; i < logits[f].rows(); ++i) {
-      const std::span sums(model.answers.Row<double>(PlaceOf(folds[f].rows[static_cast<size_t>(i)])),
+      const std::span sums(means.Row<double>(PlaceOf(folds[f].rows[static_cast<size_t>(i)])),
                            static_cast<size_t>(targets_.cols()));
       const double* const numbers = logits[f].Row<double>(i);
       if (classes_) {
-        AddSoftmax(numbers, model.temperature, weight, sums);
+        AddSoftmax(numbers, temperature, weight, sums);
       } else {
         std::transform(sums.begin(), sums.end(), numbers, sums.begin(),
                        [&](double sum, double number) { return sum + weight * number; });
       }
     }
   }
-  model.chosen = Matrix(targets_.rows(), classes_ ? 1 : targets_.cols(), DType::kF64);
+  return means;
+}
+
+Matrix LeftOutRows::ChosenOf(const Matrix& answers) const {
+  Matrix chosen(targets_.rows(), classes_ ? 1 : targets_.cols(), DType::kF64);
   for (int64_t i = 0; i < targets_.rows(); ++i) {
-    const double* const row = model.answers.Row<double>(i);
+    const double* const row = answers.Row<double>(i);
     if (classes_) {
       const int32_t label = labels_[static_cast<size_t>(i)];
-      model.chosen.Row<double>(i)[0] = label < 0 ? 1 : row[label];
+      chosen.Row<double>(i)[0] = label < 0 ? 1 : row[label];
     } else {
-      std::copy_n(row, targets_.cols(), model.chosen.Row<double>(i));
+      std::copy_n(row, targets_.cols(), chosen.Row<double>(i));
     }
   }
+  return chosen;
+}
+
+LeftOutModel LeftOutRows::Together(std::span<const TrainedFold> folds) const {
+  LeftOutModel model;
+  const std::vector<Matrix> logits = LogitsOf(folds);
+  if (std::ranges::any_of(logits, [](const Matrix& fold) { return FirstNotFinite(fold) >= 0; })) {
+    return model;
+  }
+  model.temperature = classes_ ? TemperatureOf(folds, logits) : 1;
+  model.answers = MeansOf(folds, logits, model.temperature);
+  model.chosen = ChosenOf(model.answers);
   model.loss = LossOf(model.chosen);
   return model;
+}
+
+Matrix LeftOutRows::AnswersOf(std::span<const TrainedFold> folds, double temperature) const {
+  return MeansOf(folds, LogitsOf(folds), temperature);
+}
+
+double LeftOutRows::SurenessOf(std::span<const MixedModel> mix) const {
+  std::vector<std::vector<Matrix>> logits;
+  std::vector<double> shares;
+  for (const MixedModel& model : mix) {
+    logits.push_back(LogitsOf(model.folds));
+    shares.push_back(model.share);
+  }
+  const double log_sureness = LeastAt(-kMostLogSureness, kMostLogSureness, kSections, [&](double x) {
+    std::vector<Matrix> answers;
+    for (size_t k = 0; k < mix.size(); ++k) {
+      answers.push_back(MeansOf(mix[k].folds, logits[k], mix[k].temperature / std::exp(x)));
+    }
+    return static_cast<double>(size()) * LossOf(ChosenOf(SumOfShares(answers, shares))) +
+           kTrustInUsual * std::pow(x - kUsualLogSureness, 2);
+  });
+  return std::exp(log_sureness);
 }
 
 double LeftOutRows::LossOf(const Matrix& chosen) const {
@@ -148,6 +194,16 @@ Matrix LeftOutRows::AnswersTo(const Dataset& test, const Matrix& answers, DType 
   Matrix converted(wanted.rows(), wanted.cols(), dtype);
   ConvertMatrix(wanted.view(), converted.view());
   return converted;
+}
+
+Dataset TruthOf(const Dataset& test) {
+  Dataset truth;
+  truth.targets = Matrix(test.targets.rows(), test.targets.cols(), test.targets.dtype());
+  ConvertMatrix(test.targets.view(), truth.targets.view());
+  truth.labels = test.labels;
+  truth.rows = test.rows;
+  truth.baseline = test.baseline;
+  return truth;
 }
 
 Network WithSoftmax(const Network& network, double temperature) {

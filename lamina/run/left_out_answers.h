@@ -27,6 +27,13 @@ struct LeftOutModel {
   double loss = 0;         // LeftOutRows::LossOf(chosen)
 };
 
+/// A model's part of a mix; the folds outlive it.
+struct MixedModel {
+  std::span<const TrainedFold> folds;
+  double temperature = 1;  // of classes
+  double share = 1;
+};
+
 /// The rows that folds test, and their truth.
 class LeftOutRows {
  public:
@@ -40,6 +47,11 @@ class LeftOutRows {
   /// `folds`: once or more often all rows, whose answers then are means. An empty `answers` where one is not a finite
   /// number. Takes outputs that are probabilities as such, others of classes as what goes into a softmax.
   LeftOutModel Together(std::span<const TrainedFold> folds) const;
+  /// LeftOutModel::answers at another temperature.
+  Matrix AnswersOf(std::span<const TrainedFold> folds, double temperature) const;
+  /// By what to divide the temperatures of a mix of classes: a mean of probabilities is less sure than each of them
+  /// (docs/decisions/0126). By the loss of its answers, and for few rows near to what is usual.
+  double SurenessOf(std::span<const MixedModel> mix) const;
   /// Mean -ln of the true class's probability, or mean square, of LeftOutModel::chosen or a mean of such.
   double LossOf(const Matrix& chosen) const;
   /// Greedy selection, in few rounds where rows are few.
@@ -49,13 +61,19 @@ class LeftOutRows {
 
  private:
   int64_t PlaceOf(int64_t row) const { return place_of_[static_cast<size_t>(row)]; }
+  std::vector<Matrix> LogitsOf(std::span<const TrainedFold> folds) const;
   double TemperatureOf(std::span<const TrainedFold> folds, std::span<const Matrix> logits) const;
+  Matrix MeansOf(std::span<const TrainedFold> folds, std::span<const Matrix> logits, double temperature) const;
+  Matrix ChosenOf(const Matrix& answers) const;
 
   bool classes_ = false;
   std::vector<int64_t> place_of_;  // of rows of the table; -1: not answered
   Matrix targets_;                 // f64, of the rows that are answered
   std::vector<int32_t> labels_;
 };
+
+/// The rows that a fold tests, without their inputs.
+Dataset TruthOf(const Dataset& test);
 
 /// The network with probabilities as answers: softmax of what goes into its last activation, over a temperature.
 Network WithSoftmax(const Network& network, double temperature);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "lamina/base/text.h"
 #include "lamina/settings/settings_text.h"
@@ -42,6 +43,13 @@ constexpr PortfolioEntry kPortfolio[] = {
     {"wide layer", "hidden=1024 activation=relu dropout=0.2"},
 };
 
+// One model of many: its files and intervals would be those of the mix.
+TrainSettings WithoutFiles(TrainSettings settings) {
+  settings.intervals.reset();
+  settings.model = settings.out_of_fold = settings.test = settings.state = "";
+  return settings;
+}
+
 }  // namespace
 
 std::span<const PortfolioEntry> Portfolio() { return kPortfolio; }
@@ -72,9 +80,15 @@ TrainSettings AtPlace(const TrainSettings& settings, const PortfolioEntry& entry
   one.fold = place % settings.folds + 1;
   one.seed = settings.seed + kSeedsApart * static_cast<uint64_t>(place / settings.folds);
   one.threads = 1;
-  one.intervals.reset();
-  one.model = one.out_of_fold = one.test = one.state = "";
-  return one;
+  return WithoutFiles(std::move(one));
+}
+
+TrainSettings OnAllRows(const TrainSettings& settings, const PortfolioEntry& entry) {
+  TrainSettings all = WithEntry(settings, entry);
+  all.folds = all.fold = 0;
+  all.bag = false;
+  all.split = {1, 0, 0};
+  return WithoutFiles(std::move(all));
 }
 
 nlohmann::json ToJson(std::span<const PortfolioPart> parts) {
@@ -87,6 +101,9 @@ nlohmann::json ToJson(std::span<const PortfolioPart> parts) {
                     {"mixed_loss", number(part.mixed)},
                     {"share", part.share},
                     {"seconds", part.seconds}});
+    if (!std::isnan(part.temperature)) {
+      node.back()["temperature"] = part.temperature;
+    }
     if (!part.left_out.empty()) {
       node.back()["left_out"] = part.left_out;
     }

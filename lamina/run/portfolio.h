@@ -36,15 +36,19 @@ int64_t RepeatsFor(const TrainSettings& settings, int64_t rows);
 /// WithEntry() for the model of one fold on one thread. `place`: among the folds of all cuts.
 TrainSettings AtPlace(const TrainSettings& settings, const PortfolioEntry& entry, int64_t place);
 
+/// WithEntry() for one model of all rows.
+TrainSettings OnAllRows(const TrainSettings& settings, const PortfolioEntry& entry);
+
 /// What became of a model of the portfolio.
 struct PortfolioPart {
   std::string name;
-  std::string settings;  // as in Portfolio()
-  double loss = kNaN;    // of its answers to rows left out: log loss of classes, mean square of scaled numbers
-  double mixed = kNaN;   // the same of the best mix of it and those before
-  double share = 0;      // of the answer; all together 1
-  double seconds = 0;    // of its folds, together
-  std::string left_out;  // why it has no answers; empty: it has
+  std::string settings;       // as in Portfolio()
+  double loss = kNaN;         // of its answers to rows left out: log loss of classes, mean square of scaled numbers
+  double mixed = kNaN;        // the same of the best mix of it and those before
+  double share = 0;           // of the answer; all together 1
+  double temperature = kNaN;  // of the probabilities of classes
+  double seconds = 0;         // of its folds, together
+  std::string left_out;       // why it has no answers; empty: it has
 };
 nlohmann::json ToJson(std::span<const PortfolioPart> parts);
 

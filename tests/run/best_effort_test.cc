@@ -15,7 +15,6 @@
 #include "gtest/gtest.h"
 #include "lamina/base/random.h"
 #include "lamina/run/cross_validation.h"
-#include "lamina/run/left_out_answers.h"
 #include "lamina/run/portfolio_cost.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/settings_text.h"
@@ -286,65 +285,12 @@ TEST_P(BestEffort, CrossValidateTrainsIt) {
   const Model model = LoadModel(best.model);
   EXPECT_EQ(model.networks(), std::ssize(result.found.networks));
   EXPECT_EQ(model.training["settings"]["effort"], "best");
-  EXPECT_EQ(model.training["cross_validation"]["portfolio"].size(), Portfolio().size());
+  const nlohmann::json& parts = model.training["cross_validation"]["portfolio"];
+  EXPECT_EQ(parts.size(), Portfolio().size());
+  EXPECT_EQ(parts[0].contains("temperature"), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, BestEffort, testing::Bool());
-
-// Rows 0 to 3 of two classes; the answers of two repeats of two folds.
-TEST(LeftOutAnswers, MeansOfRepeatsAtOneTemperature) {
-  std::vector<Dataset> tests(2);
-  for (size_t f = 0; f < 2; ++f) {
-    tests[f].targets = Matrix(2, 2, DType::kF32);
-    for (int64_t i = 0; i < 2; ++i) {
-      const int32_t label = static_cast<int32_t>(i);
-      tests[f].labels.push_back(label);
-      tests[f].rows.push_back(2 * static_cast<int64_t>(f) + i);
-      tests[f].targets.Row<float>(i)[label] = 1;
-      tests[f].targets.Row<float>(i)[1 - label] = 0;
-    }
-  }
-  const LeftOutRows rows(tests, 4, /*classes=*/true);
-  Network network({{1, 2, Synapse::kDot, Activation("softmax"), true}}, DType::kF32);
-  std::vector<TrainedFold> folds;
-  const double right[] = {0.9, 0.8, 0.7, 0.4};  // the probability of each row's class
-  for (int repeat = 0; repeat < 2; ++repeat) {
-    for (size_t f = 0; f < 2; ++f) {
-      TrainedFold fold{network, Matrix(2, 2, DType::kF32), tests[f].rows};
-      for (int64_t i = 0; i < 2; ++i) {
-        fold.outputs.Row<float>(i)[i] = static_cast<float>(right[fold.rows[static_cast<size_t>(i)]]);
-        fold.outputs.Row<float>(i)[1 - i] = 1 - fold.outputs.Row<float>(i)[i];
-      }
-      folds.push_back(std::move(fold));
-    }
-  }
-  const LeftOutModel model = rows.Together(folds);
-  // The best temperature by a fine grid.
-  const auto loss_at = [&](double temperature) {
-    double sum = 0;
-    for (const double p : right) {
-      sum += std::log1p(std::exp(-std::log(p / (1 - p)) / temperature));
-    }
-    return sum / 4;
-  };
-  double best = 1;
-  for (double temperature = 0.1; temperature < 5; temperature += 0.001) {
-    best = loss_at(temperature) < loss_at(best) ? temperature : best;
-  }
-  EXPECT_NEAR(model.temperature, best, 0.002);
-  EXPECT_NEAR(model.loss, loss_at(best), 1e-6);
-  EXPECT_NEAR(model.answers.Row<double>(0)[0], 1 / (1 + std::pow(0.1 / 0.9, 1 / best)), 1e-3);
-}
-
-TEST(LeftOutAnswers, ANetworkOfSumsBecomesOneOfProbabilities) {
-  Network network({{1, 2, Synapse::kDot, Activation(), /*bias=*/false}}, DType::kF64);
-  network.Weights(0).Row<double>(0)[0] = 3;
-  network.Weights(0).Row<double>(1)[0] = -1;
-  const Network tempered = WithSoftmax(network, 2);
-  EXPECT_TRUE(tempered.layers().back().activation.is_softmax());
-  EXPECT_DOUBLE_EQ(tempered.Weights(0).Row<double>(0)[0], 1.5);
-  EXPECT_DOUBLE_EQ(tempered.Weights(0).Row<double>(1)[0], -0.5);
-}
 
 TEST(Portfolio, NamesSettingsOfModelsAlone) {
   TrainSettings first = WithEntry(TrainSettings(), Portfolio().front());
