@@ -149,7 +149,12 @@ TEST_P(BestEffort, TheMixIsJudgedByAnswersToRowsLeftOut) {
   std::vector<int64_t> every(90);
   std::iota(every.begin(), every.end(), 0);
   EXPECT_EQ(rows, every);
-  EXPECT_NEAR(sum / count, result.parts.back().mixed, 1e-4 * result.parts.back().mixed);
+  if (values()) {
+    EXPECT_NEAR(sum / count, result.parts.back().mixed, 1e-4 * result.parts.back().mixed);
+  } else {  // LeftOutRows::SurenessOf() costs 100 * 0.1^2 at most
+    EXPECT_NE(sum / count, result.parts.back().mixed);
+    EXPECT_LE(sum / count, result.parts.back().mixed * (1 + 1e-4) + 1 / count);
+  }
   EXPECT_NEAR(std::accumulate(result.shares.begin(), result.shares.end(), 0.0), 1, 1e-12);
   ASSERT_EQ(result.shares.size(), result.networks.size());
 }
@@ -287,7 +292,7 @@ TEST_P(BestEffort, CrossValidateTrainsIt) {
   EXPECT_EQ(model.training["settings"]["effort"], "best");
   const nlohmann::json& parts = model.training["cross_validation"]["portfolio"];
   EXPECT_EQ(parts.size(), Portfolio().size());
-  EXPECT_EQ(parts[0].contains("temperature"), GetParam());
+  EXPECT_EQ(parts[0].contains("temperature"), !values());
 }
 
 INSTANTIATE_TEST_SUITE_P(Tasks, BestEffort, testing::Bool());
