@@ -1,6 +1,5 @@
 # What all toolchains with the clang of PyPI's package ziglang have in common. It brings the headers and libraries of other
-# systems (scripts/zig_tools.sh). What has headers alone is read from Debian's packages for this machine, through links in a
-# folder of their own: beside them are the headers of another C library.
+# systems (scripts/zig_tools.sh).
 set(LAMINA_ZIG_PROCESSOR aarch64 CACHE STRING "aarch64 or x86_64")
 set(LAMINA_ZIG_TOOLS "" CACHE PATH "The folder with cc, c++, ar and ranlib for it, as scripts/zig_tools.sh makes them")
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LAMINA_ZIG_PROCESSOR LAMINA_ZIG_TOOLS)
@@ -13,13 +12,4 @@ set(CMAKE_FIND_ROOT_PATH ${LAMINA_ZIG_TOOLS})
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE NEVER)
-set(LAMINA_ZIG_HEADERS ${CMAKE_BINARY_DIR}/headers)
-if(CMAKE_BINARY_DIR MATCHES "CMakeFiles/CMakeTmp|CMakeScratch")  # of a trial
-  return()
-endif()
-foreach(name hwy nlohmann CLI toml++ fast_float nanoflann.hpp boost fmt)
-  if(EXISTS /usr/include/${name} AND NOT EXISTS ${LAMINA_ZIG_HEADERS}/${name})
-    file(MAKE_DIRECTORY ${LAMINA_ZIG_HEADERS})
-    file(CREATE_LINK /usr/include/${name} ${LAMINA_ZIG_HEADERS}/${name} SYMBOLIC)
-  endif()
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/linked_headers.cmake)
