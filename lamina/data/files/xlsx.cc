@@ -104,6 +104,9 @@ class SheetHandler : public XmlHandler {
 
   void StartCell(const XmlElement& element) {
     const std::string_view address = element.Get("r");
+    if (cells_.row() < 1) {
+      ThrowBook("a cell of the sheet stands in no row", address);
+    }
     column_ = address.empty() ? column_ + 1 : ColumnOf(address);
     if (column_ < 0) {
       ThrowBook("a cell of the sheet has no address", address);

@@ -229,6 +229,7 @@ TEST(XlsxTest, MissingPartsAreNamed) {
 TEST(XlsxTest, DamagedSheetsAreNamed) {
   ExpectBadBook(XlsxParts({{"One", "<row"}}), {"'xl/worksheets/sheet1.xml'", "no XML"});
   ExpectBadBook(XlsxParts({{"One", "<row r=\"x\"/>"}}), {"no number", "'x'"});
+  ExpectBadBook(XlsxParts({{"One", "<c r=\"B2\"><v>1</v></c>"}}), {"stands in no row", "'B2'"});
   ExpectBadBook(XlsxParts({{"One", "<row r=\"5\"/><row r=\"4\"/>"}}), {"row 4", "after row 5"});
   ExpectBadBook(XlsxParts({{"One", "<row r=\"99999999\"/>"}}), {"row 99999999"});
   ExpectBadBook(XlsxParts({{"One", "<row><c r=\"9\"/></row>"}}), {"no address", "'9'"});
