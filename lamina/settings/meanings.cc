@@ -118,6 +118,7 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
   options.drop_columns.insert(options.drop_columns.end(), settings.soft_target.begin(), settings.soft_target.end());
   options.encoding = Choose("encode", settings.encode, kEncodings);
   options.scaling = Choose("scale", settings.scale, kScalings);
+  options.limits_may_go = settings.scale != resolved.given().scale;  // those of the recipe
   const Method method = MethodFrom(settings);
   const bool novelty = method == Method::kFsvc || method == Method::kSfsvc;  // docs/decisions/0045
   options.auto_scaling = novelty ? Scaling::kMinMax : Scaling::kStandardize;

@@ -47,6 +47,7 @@ struct PreprocessOptions {
   Encoding encoding = Encoding::kOneHot;         // of text columns
   Scaling scaling = Scaling::kAuto;              // of number columns
   Scaling auto_scaling = Scaling::kStandardize;  // what kAuto is for those that are no pixels
+  bool limits_may_go = false;                    // kStandardize for kRobust where LimitsCutASum()
   Scaling target_scaling = Scaling::kNone;       // regression targets (kAuto: standardize)
   MissingPolicy missing = MissingPolicy::kError;
   std::vector<std::string> missing_values;  // marks of the training data's file, kept for those to come

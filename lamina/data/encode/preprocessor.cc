@@ -12,6 +12,7 @@
 #include "lamina/base/error.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/data/encode/encoder_json.h"
+#include "lamina/data/encode/sum_of_columns.h"
 #include "lamina/data/encode/telling_columns.h"
 
 namespace lamina {
@@ -141,6 +142,17 @@ void Select(const Table& table, std::span<const int64_t> rows, const PreprocessO
                 [&](int64_t position) { return std::binary_search(nothing.begin(), nothing.end(), position); });
 }
 
+// A target of numbers may be a sum of columns whose limits would cut it.
+PreprocessOptions WithScaling(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
+                              const TargetEncoder& targets, const Roles& roles) {
+  PreprocessOptions with = options;
+  if (options.limits_may_go && options.scaling == Scaling::kRobust && !table.is_image && roles.targets.size() == 1 &&
+      targets.task() == Task::kRegression && LimitsCutASum(table, rows, roles.inputs, roles.targets[0])) {
+    with.scaling = Scaling::kStandardize;
+  }
+  return with;
+}
+
 std::vector<const Column*> Pick(const Table& table, std::span<const int64_t> columns) {
   std::vector<const Column*> picked;
   for (const int64_t column : columns) {
@@ -194,7 +206,8 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   const std::vector<int64_t> usable = FittedRows(table, rows, roles, options);
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
   Select(table, usable, options, fitted.targets_, roles, fitted.left_out_);
-  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, options);
+  fitted.inputs_ =
+      InputEncoder::Fit(table, usable, roles.inputs, WithScaling(table, usable, options, fitted.targets_, roles));
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
   fitted.missing_values_ = options.missing_values;
