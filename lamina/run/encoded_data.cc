@@ -287,7 +287,10 @@ TrainSettings WithThoseOfData(const TrainSettings& settings, const TrainSettings
     with.recipe = with.recipe == kTabularRecipe ? encoded.recipe : with.recipe;
     with.scale = Resolve(encoded)->scale;
   }
-  if (!(PreprocessOptionsFrom(Resolve(with)) == PreprocessOptionsFrom(Resolve(encoded)))) {
+  const PreprocessOptions was_fitted = PreprocessOptionsFrom(Resolve(encoded));
+  PreprocessOptions fits = PreprocessOptionsFrom(Resolve(with));
+  fits.limits_may_go = was_fitted.limits_may_go;  // the data say whether they went
+  if (!(fits == was_fitted)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("recipe and loss scale the data otherwise than {} was encoded", settings.data),
                 {.remedy = fmt::format("Encode the data with --recipe {} --loss {}.", with.recipe, with.loss)});
