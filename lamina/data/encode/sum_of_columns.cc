@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lamina/base/buffer.h"
+#include "lamina/base/error.h"
 #include "lamina/data/encode/column_encode.h"
 #include "lamina/data/encode/input_encoder.h"
 
@@ -137,9 +138,16 @@ bool LimitsCutASum(const Table& table, std::span<const int64_t> rows, std::span<
     number -= mean;
     spread += number * number;
   }
-  const double whole = SquaredError(Encoded(table, asked, numbers, Scaling::kStandardize), y);
-  return whole <= kMostLeft * spread &&
-         whole <= kMuchLess * SquaredError(Encoded(table, asked, numbers, Scaling::kRobust), y);
+  if (!(spread > 0) || !std::isfinite(spread)) {
+    return false;
+  }
+  try {
+    const double whole = SquaredError(Encoded(table, asked, numbers, Scaling::kStandardize), y);
+    return whole <= kMostLeft * spread &&
+           whole <= kMuchLess * SquaredError(Encoded(table, asked, numbers, Scaling::kRobust), y);
+  } catch (const Error&) {  // a column has no value in the rows asked, or too large ones: limits stay
+    return false;
+  }
 }
 
 }  // namespace lamina

@@ -58,6 +58,16 @@ TEST(SumOfColumns, OtherTargetsAreNot) {
 
 TEST(SumOfColumns, FewRowsTellNothing) { EXPECT_FALSE(AreCut(AmountsAnd(7, Sum))); }
 
+// What the rows asked cannot scale is no fault of the table: the fit of all rows says what is.
+TEST(SumOfColumns, EmptyAndHugeColumnsAreNoErrors) {
+  const Table empty =
+      ReadCsv("a,b,answer\n,1,1\n,2,2\n,3,3\n,4,4\n,5,5\n,6,6\n,7,7\n,8,8\n,9,9\n5,10,10\n", "t.csv", {});
+  const std::vector<int64_t> without_last = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+  const std::vector<int64_t> both = {0, 1};
+  EXPECT_FALSE(LimitsCutASum(empty, without_last, both, 2));
+  EXPECT_FALSE(AreCut(AmountsAnd(400, [](double a, double b) { return 1e200 * (a - b); })));
+}
+
 TEST(SumOfColumns, LimitsGoWhereTheyMay) {
   const Table table = AmountsAnd(400, Sum);
   EXPECT_EQ(CurveOf(table, {.limits_may_go = true}), Curve::kLinear);
