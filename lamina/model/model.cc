@@ -34,7 +34,7 @@ constexpr const char* kGatesPrefix = "gates.";
 // Encodings that came with format 5.
 bool IsNewEncoding(const FittedColumn& column) {
   return column.scaling.curve == Curve::kSmoothClip || !column.edges.empty() || !column.periods.empty() ||
-         column.has_other || column.buckets > 0 || column.indicates_missing;
+         !column.codes.empty() || column.has_other || column.buckets > 0 || column.indicates_missing;
 }
 
 int64_t FormatVersionOf(const Model& model) {

@@ -76,6 +76,10 @@ std::string EncodeInGraph(OnnxGraph& graph, DType dtype, std::string value, std:
   value = build.Where(Curve::kSine, value, [&] {
     return build.Node("Sin", {build.Node("Mul", {value, graph.Scalar(dtype, 2 * std::numbers::pi)})});
   });
+  value = build.Where(Curve::kEquals, value, [&] {
+    const std::string equals = build.Node("Equal", {value, graph.Scalar(dtype, 0)});
+    return graph.Node("Cast", {equals}, {{"to", static_cast<int64_t>(OnnxTypeOf(dtype))}});
+  });
   value = build.Apply("Max", value, &ColumnScaling::low, -ColumnScaling::kUnlimited);
   return build.Apply("Min", value, &ColumnScaling::high, ColumnScaling::kUnlimited);
 }

@@ -38,6 +38,7 @@ nlohmann::json ResultJson(const TrainSession& session, const TrainResult& result
   const double samples = static_cast<double>(session.rows().train) * static_cast<double>(result.history.epochs.size());
   using nlohmann::json;
   json node = {{"method", session.model().training.value("method", json::object())},
+               {"trees", session.model().training.value("trees", json::object())},
                {"network", network.ShapeText()},
                {"parameters", network.parameter_count()},
                {"dtype", DTypeName(network.dtype())},

@@ -184,6 +184,11 @@ std::vector<Row> EncodingRows() {
               "and the day, as sine and cosine, where training rows cover such a period; auto: calendar, and days for "
               "networks of recipe plain",
               {.choices = &AutoAnd<&Names<kDateEncodings>>}),
+          Row("codes", &S::codes,
+              "Number columns whose values name something, such as a school or a product: each value of --min-count "
+              "training rows or more has an input of its own, beside the number; none; default: those whose rows tell "
+              "so, but for networks of recipe plain",
+              {.of_columns = true}),
           Row("numbers", &S::numbers,
               "Number columns: scaled (by --scale), or ple: piecewise linear encoding, an input for each bin between "
               "quantiles of the training rows (Gorishniy et al. 2022)",

@@ -35,7 +35,7 @@ InputEmbedding::InputEmbedding(const ResolvedSettings& settings, const InputEnco
   const bool of_numbers = NumberEmbeddingOf(*settings) != NumberEmbedding::kNone;
   bool any = false;
   for (const FittedColumn& column : inputs.columns()) {
-    // Bins, waves of dates and marks of missing values are functions of a column already.
+    // Bins, waves of dates, codes and marks of missing values are functions of a column already.
     const bool number = of_numbers && column.kind == ColumnKind::kNumber && column.edges.empty();
     const bool category = category_size_ > 0 && column.one_hot && column.value_width() > category_size_;
     any = any || number || category;

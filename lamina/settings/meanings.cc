@@ -137,6 +137,9 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
   const bool days = LearnsByGradient(settings) && !resolved.is_tabular();
   options.dates = settings.dates == kAutoText ? (days ? DateEncoding::kDays : DateEncoding::kCalendar)
                                               : Choose("dates", settings.dates, kDateEncodings);
+  options.codes = settings.codes == std::vector<std::string>{"none"} ? std::vector<std::string>() : settings.codes;
+  const bool parted = !settings.group.empty() || !settings.split_by.empty();  // rows of names that training lacks
+  options.find_codes = settings.codes.empty() && !parted && !days && !novelty;
   options.text = Choose("text", settings.text, kTextEncodings);
   options.text_inputs = settings.text_inputs;
   options.min_count = settings.min_count.value_or(options.min_count);

@@ -72,6 +72,7 @@ struct TrainSettings {
   std::string text = "leave-out";
   int64_t text_inputs = PreprocessOptions{}.text_inputs;
   std::string dates = "auto";
+  std::vector<std::string> codes;
   std::string numbers = "scaled";
   int64_t bins = PreprocessOptions{}.bins;
   std::string scale = "auto";

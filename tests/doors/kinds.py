@@ -109,6 +109,12 @@ KINDS = {
         settings={"text_columns": ["k"]},
         pandas_changes_it=True,
     ),
+    "numbers that name something": Kind(
+        [str(7 * (i % 12) - 20) for i in range(100)],
+        [("-20", -20), ("8", 8), ("9", 9), ("8.5", 8.5), ("1e9", 1e9), ("", None)],
+        notes=("far outside",),
+        settings={"codes": ["k"]},
+    ),
     "a word among few numbers": Kind(
         [["1", "2", "3", "more"][i % 4] for i in range(100)], ["1", "more", "3", ""], text=True
     ),

@@ -41,7 +41,7 @@ struct Source {
   bool fills_text = false;                 // else missing text is an error
   bool zero_unseen = false;
   bool lacks_mean = false;             // there is a mean to be filled in, but nobody knows it
-  std::vector<ColumnScaling> parts;    // of numbers: an input each
+  std::vector<ColumnScaling> parts;    // of numbers: an input each, but for those of codes
   std::unique_ptr<CategoryView> view;  // text
   std::vector<int32_t> index;          // category of the table -> fitted one
   int64_t unseen = 0;
@@ -101,6 +101,21 @@ bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const 
     }
   }
   return good;
+}
+
+// `out` is zero before; numbers that are no code stay zero.
+template <class T, class Number>
+void EncodeCodes(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
+                 int64_t out_stride) {
+  const std::vector<double>& codes = source.fitted->codes;
+  for (const int64_t row : rows) {
+    const auto value = static_cast<double>(numbers[row * source.column->stride]);
+    const auto found = std::ranges::lower_bound(codes, std::isnan(value) ? source.fill : value);
+    if (found != codes.end() && *found == (std::isnan(value) ? source.fill : value)) {
+      out[found - codes.begin()] = T{1};
+    }
+    out += out_stride;
+  }
 }
 
 template <class T>
@@ -180,6 +195,9 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       good &= EncodeText(source, rows, first, out_stride, counts);
     } else {
       good &= DispatchNumbers(*source.column, [&](const auto* numbers) {
+        if (!source.fitted->codes.empty()) {
+          EncodeCodes(numbers, source, rows, first + source.parts.size(), out_stride);
+        }
         return EncodeNumbers(numbers, source, rows, first, out_stride, counts);
       });
     }
@@ -250,6 +268,7 @@ Source MakeSource(const Column& column, const FittedColumn& fitted, std::span<co
   }
   if (fitted.kind == ColumnKind::kNumber) {
     source.parts = fitted.Parts();
+    source.parts.resize(source.parts.size() - fitted.codes.size());
   }
   if (fitted.kind == ColumnKind::kText) {
     source.view = std::make_unique<CategoryView>(column, rows);

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/base/hardware.h"
 #include "lamina/base/team.h"
+#include "lamina/base/text.h"
 #include "lamina/data/encode/category_lookup.h"
+#include "lamina/data/encode/code_columns.h"
 #include "lamina/data/encode/column_access.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/data/encode/useless_columns.h"
@@ -243,6 +248,39 @@ std::vector<double> PeriodsOf(const Column& column, std::span<const int64_t> row
   return periods;
 }
 
+// Those of `options.codes`.
+bool AreCodes(const Table& table, int64_t position, const PreprocessOptions& options) {
+  return std::ranges::any_of(options.codes,
+                             [&](const std::string& name) { return table.FindColumn(name) == position; });
+}
+
+// The frequent values of a column, as FoldRare() keeps categories.
+void SetCodes(const Table& table, const Column& column, std::span<const int64_t> rows, const PreprocessOptions& options,
+              FittedColumn& fitted) {
+  if (!HoldsCodes(column, rows)) {
+    throw Error(
+        ErrorCode::kBadData,
+        fmt::format("holds no codes, which are whole numbers up to {}", WithThousands(static_cast<int64_t>(kMostCode))),
+        {.file = table.source,
+         .column = column.name,
+         .remedy = "Leave it out of --codes, or name it with --text-columns, too."});
+  }
+  std::vector<std::pair<int64_t, double>> values;  // rows, value
+  for (const double value : SortedValues(column, rows)) {
+    if (values.empty() || value != values.back().second) {
+      values.emplace_back(0, value);
+    }
+    ++values.back().first;
+  }
+  fitted.folded = std::ssize(values);
+  std::erase_if(values, [&](const auto& value) { return value.first < options.min_count; });
+  std::ranges::stable_sort(values, std::greater<>(), &std::pair<int64_t, double>::first);
+  values.resize(std::min(values.size(), static_cast<size_t>(std::max<int64_t>(1, options.max_categories))));
+  std::ranges::transform(values, std::back_inserter(fitted.codes), &std::pair<int64_t, double>::second);
+  std::ranges::sort(fitted.codes);
+  fitted.folded -= std::ssize(fitted.codes);
+}
+
 bool IsPixel(const Table& table, const Column& column, const PreprocessOptions& options) {
   return options.scaling == Scaling::kAuto && table.is_image && column.dtype == DType::kU8;
 }
@@ -254,6 +292,18 @@ FittedColumn NumberBeforeStatistics(const Table& table, const Column& column, co
   fitted.is_date = column.is_date;
   fitted.format = column.format;
   fitted.scaling.scale = IsPixel(table, column, options) ? kPixelMax : 1;
+  return fitted;
+}
+
+FittedColumn BeforeStatistics(const Table& table, int64_t position, std::span<const int64_t> rows,
+                              const PreprocessOptions& options) {
+  const Column& column = table.columns[static_cast<size_t>(position)];
+  const bool text = column.kind == ColumnKind::kText;
+  FittedColumn fitted = text ? FitText(table, column, rows, options) : NumberBeforeStatistics(table, column, options);
+  if (!text && AreCodes(table, position, options)) {
+    SetCodes(table, column, rows, options, fitted);
+  }
+  fitted.position = position;
   return fitted;
 }
 
@@ -275,14 +325,11 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
   std::vector<size_t> measured_column;
   for (const int64_t position : positions) {
     const Column& column = table.columns[static_cast<size_t>(position)];
-    const bool text = column.kind == ColumnKind::kText;
-    FittedColumn fitted = text ? FitText(table, column, rows, options) : NumberBeforeStatistics(table, column, options);
-    if (!text && NeedsStatistics(table, column, options)) {
+    if (column.kind == ColumnKind::kNumber && NeedsStatistics(table, column, options)) {
       measured.push_back(&column);
       measured_column.push_back(columns.size());
     }
-    fitted.position = position;
-    columns.push_back(std::move(fitted));
+    columns.push_back(BeforeStatistics(table, position, rows, options));
   }
   const std::vector<ColumnStatistics> statistics = ComputeStatistics(measured, rows);
   const bool median = options.missing == MissingPolicy::kMedian;

@@ -137,7 +137,7 @@ void AddInput(const FittedColumn& input, MissingPolicy missing, const Preprocess
   if (input.missing > 0 && Fills(missing)) {
     AddFill(input, missing == MissingPolicy::kMedian, decisions);
   }
-  if (input.folded > 0) {
+  if (input.folded > 0 && input.kind == ColumnKind::kText) {
     const int64_t own = std::ssize(input.categories);
     std::vector<std::string> flags;
     if (own + input.folded > options.max_categories) {
@@ -154,11 +154,26 @@ void AddInput(const FittedColumn& input, MissingPolicy missing, const Preprocess
                                        : fmt::format("the {} rarer ones share one", WithThousands(input.folded))),
          fmt::format("{}", fmt::join(flags, " "))});
   }
+  if (!input.codes.empty() && options.find_codes) {
+    decisions.push_back(
+        {input.name,
+         fmt::format("its numbers name something: {} of {} have an input each", WithThousands(std::ssize(input.codes)),
+                     WithThousands(std::ssize(input.codes) + input.folded)),
+         "--codes none"});
+  }
   if (input.buckets > 0) {
     decisions.push_back({input.name,
                          fmt::format("free text: its words are hashed into {} inputs", WithThousands(input.buckets)),
                          "--text leave-out"});
   }
+}
+
+// Where the recipe keeps numbers between limits, and the rows have told that these cut a sum (docs/decisions/0127).
+bool AreWithoutLimits(const Preprocessor& fitted, const PreprocessOptions& options) {
+  return options.limits_may_go && options.scaling == Scaling::kRobust &&
+         std::ranges::any_of(fitted.inputs().columns(), [](const FittedColumn& input) {
+           return input.kind == ColumnKind::kNumber && input.edges.empty() && input.scaling.curve == Curve::kLinear;
+         });
 }
 
 }  // namespace
@@ -196,6 +211,9 @@ std::vector<ColumnDecision> DecisionsOn(const Table& table, const Preprocessor& 
     }
     if (input != nullptr) {
       AddInput(*input, fitted.policies().missing, options, decisions);
+    }
+    if (target != nullptr && AreWithoutLimits(fitted, options)) {
+      decisions.push_back({column.name, "a sum of columns: their large amounts are kept", "--scale robust"});
     }
     const size_t classes = targets.class_names().size();
     if (target != nullptr && column.kind == ColumnKind::kNumber && classes > kMostPlainClasses &&

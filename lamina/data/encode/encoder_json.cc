@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "lamina/data/encode/code_columns.h"
+
 namespace lamina::encoder_json {
 namespace {
 
@@ -55,6 +57,10 @@ void ReadFormat(const json& object, FittedColumn& column) {
   }
 }
 
+bool Ascend(const std::vector<double>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) == numbers.end();
+}
+
 Curve CurveFrom(const json& object) {
   if (IsSet(object, "logarithm")) {
     return Curve::kLogarithm;
@@ -86,6 +92,9 @@ json ColumnToJson(const FittedColumn& column) {
     if (!column.periods.empty()) {
       object["periods"] = column.periods;
     }
+    if (!column.codes.empty()) {
+      object["codes"] = column.codes;
+    }
   } else {
     if (column.has_other) {
       object["other"] = true;
@@ -116,13 +125,16 @@ FittedColumn ColumnFromJson(const json& object) {
     column.fill = Get<double>(object, "fill");
     ReadFormat(object, column);
     column.edges = NumbersIn(object, "edges");
-    if (column.edges.size() == 1 ||
-        std::adjacent_find(column.edges.begin(), column.edges.end(), std::greater_equal<>()) != column.edges.end()) {
+    if (column.edges.size() == 1 || !Ascend(column.edges)) {
       ThrowField("edges", "must be at least two ascending numbers");
     }
     column.periods = NumbersIn(object, "periods");
     if (std::any_of(column.periods.begin(), column.periods.end(), [](double days) { return days <= 0; })) {
       ThrowField("periods", "must be above 0");
+    }
+    column.codes = NumbersIn(object, "codes");
+    if (!Ascend(column.codes) || !std::ranges::all_of(column.codes, &IsCode)) {
+      ThrowField("codes", "must be ascending whole numbers");
     }
     return column;
   }

@@ -19,6 +19,9 @@ std::vector<ColumnScaling> FittedColumn::Parts() const {
     parts.push_back({.curve = Curve::kSine, .offset = 0, .scale = period});
     parts.push_back({.curve = Curve::kSine, .offset = -period / 4, .scale = period});  // the cosine
   }
+  for (const double code : codes) {
+    parts.push_back({.curve = Curve::kEquals, .offset = code});
+  }
   return parts;
 }
 

@@ -33,6 +33,7 @@ enum class Curve {
   kLogarithm,   // SignedLogarithm() before
   kSmoothClip,  // SmoothClip() behind
   kSine,        // sin(2 pi y) behind: `scale` is the period
+  kEquals,      // 1 where y is 0, else 0
 };
 
 /// A number x becomes (x - offset) / scale, with its curve, between `low` and `high`. What cannot call Encode() and
@@ -53,6 +54,8 @@ struct ColumnScaling {
       y = SmoothClip(y);
     } else if (curve == Curve::kSine) {
       y = std::sin(2 * std::numbers::pi * y);
+    } else if (curve == Curve::kEquals) {
+      y = y == 0 ? 1 : 0;
     }
     return std::min(std::max(y, low), high);  // a NaN stays one
   }
@@ -73,9 +76,9 @@ struct NumberSpan {
   double high = 0;
 };
 
-/// Numbers become one input, or one per bin (`edges`); dates get two more for every period. Text becomes one input per
-/// category, its category's index scaled, or one per bucket of its words' hashes. Where training rows lacked values,
-/// one more input says whether the value is missing.
+/// Numbers become one input, or one per bin (`edges`); dates get two more for every period, codes one for every value.
+/// Text becomes one input per category, its category's index scaled, or one per bucket of its words' hashes. Where
+/// training rows lacked values, one more input says whether the value is missing.
 struct FittedColumn {
   std::string name;
   int64_t position = 0;  // in the table it was fitted on
@@ -90,13 +93,14 @@ struct FittedColumn {
   std::optional<NumberSpan> span;       // of the training rows; older files have none
   std::vector<double> edges;            // ascending: of the bins of a piecewise-linear encoding; none: `scaling`
   std::vector<double> periods;          // of dates, in days: each is a sine and a cosine beside `scaling`
+  std::vector<double> codes;            // values with an input of their own beside `scaling`, ascending
   bool has_other = false;               // one-hot: one more input for all values that are no category
   int64_t buckets = 0;                  // free text: so many inputs
   bool indicates_missing = false;       // one more input, 1 where the value is missing
 
   // Known from fitting, not stored:
   int64_t missing = 0;  // training rows without a value
-  int64_t folded = 0;   // categories of the training rows that count as other
+  int64_t folded = 0;   // categories of the training rows that count as other, and values that are no codes
 
   // Not stored, they follow from the others:
   int64_t place = 0;       // of its first number in an encoded row
@@ -107,7 +111,7 @@ struct FittedColumn {
     if (kind == ColumnKind::kText) {
       return buckets > 0 ? buckets : one_hot ? std::ssize(categories) + (has_other ? 1 : 0) : 1;
     }
-    return (edges.empty() ? 1 : std::ssize(edges) - 1) + 2 * std::ssize(periods);
+    return (edges.empty() ? 1 : std::ssize(edges) - 1) + 2 * std::ssize(periods) + std::ssize(codes);
   }
   int64_t width() const { return value_width() + (indicates_missing ? 1 : 0); }
   /// Numbers of which training saw 0 and 1 only.

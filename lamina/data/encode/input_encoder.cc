@@ -32,6 +32,9 @@ void AddNames(const FittedColumn& column, std::vector<std::string>& names) {
       names.push_back(fmt::format("{} ({} of {:.6g} days)", column.name, wave, period));
     }
   }
+  for (const double code : column.codes) {
+    names.push_back(fmt::format("{}={:.0f}", column.name, code));
+  }
   if (column.indicates_missing) {
     names.push_back(column.name + " (missing)");
   }

@@ -63,6 +63,10 @@ struct PreprocessOptions {
   NumberEncoding numbers = NumberEncoding::kScaled;
   int64_t bins = 48;  // at most, of kPiecewise
   DateEncoding dates = DateEncoding::kDays;
+  /// Names or numbers of number columns whose values are codes: those of min_count rows or more have an input each, the
+  /// max_categories most frequent ones.
+  std::vector<std::string> codes;
+  bool find_codes = false;  // those of ColumnsOfCodes(), too
   TextEncoding text = TextEncoding::kLeaveOut;
   int64_t text_inputs = 256;  // of each column of free text
   /// One more input for each column that lacks values in training rows. none: only for columns that lack a hundredth of

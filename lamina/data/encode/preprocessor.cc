@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "lamina/base/error.h"
+#include "lamina/data/encode/code_columns.h"
 #include "lamina/data/encode/column_statistics.h"
 #include "lamina/data/encode/encoder_json.h"
 #include "lamina/data/encode/sum_of_columns.h"
@@ -142,13 +143,23 @@ void Select(const Table& table, std::span<const int64_t> rows, const PreprocessO
                 [&](int64_t position) { return std::binary_search(nothing.begin(), nothing.end(), position); });
 }
 
-// A target of numbers may be a sum of columns whose limits would cut it.
-PreprocessOptions WithScaling(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
-                              const TargetEncoder& targets, const Roles& roles) {
+// A target of numbers may be a sum of columns whose limits would cut it. Numbers may name something.
+PreprocessOptions AsRowsTell(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
+                             const TargetEncoder& targets, const Roles& roles) {
   PreprocessOptions with = options;
-  if (options.limits_may_go && options.scaling == Scaling::kRobust && !table.is_image && roles.targets.size() == 1 &&
-      targets.task() == Task::kRegression && LimitsCutASum(table, rows, roles.inputs, roles.targets[0])) {
+  if (table.is_image || roles.targets.size() != 1) {
+    return with;
+  }
+  const int64_t target = roles.targets[0];
+  const bool classes = targets.task() == Task::kClassification;
+  if (options.limits_may_go && options.scaling == Scaling::kRobust && !classes &&
+      LimitsCutASum(table, rows, roles.inputs, target)) {
     with.scaling = Scaling::kStandardize;
+  }
+  if (options.find_codes) {
+    for (const int64_t position : ColumnsOfCodes(table, rows, roles.inputs, target, classes)) {
+      with.codes.push_back(table.columns[static_cast<size_t>(position)].name);
+    }
   }
   return with;
 }
@@ -207,7 +218,7 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
   Select(table, usable, options, fitted.targets_, roles, fitted.left_out_);
   fitted.inputs_ =
-      InputEncoder::Fit(table, usable, roles.inputs, WithScaling(table, usable, options, fitted.targets_, roles));
+      InputEncoder::Fit(table, usable, roles.inputs, AsRowsTell(table, usable, options, fitted.targets_, roles));
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
   fitted.missing_values_ = options.missing_values;

@@ -159,8 +159,23 @@ class EncoderWriter {
     }
     int64_t place = column.place;
     for (const ColumnScaling& part : column.Parts()) {
+      if (part.curve == Curve::kEquals) {
+        AddCodes(column, place, code);
+        return;
+      }
       body_ += fmt::format("  if (!@_put(x, {}, {}))\n    return {};\n", place++, EncodedInC(out_, part, "v"), code);
     }
+  }
+
+  // The last parts of a column.
+  void AddCodes(const FittedColumn& column, int64_t place, int64_t code) {
+    const std::string name = fmt::format("{}_input_code{}", out_.name(), ++arrays_);
+    std::vector<std::string> codes;
+    std::ranges::transform(column.codes, std::back_inserter(codes), &CDouble);
+    out_.AddArray("double", name, codes, 0, 8);
+    const std::string equals = CurveInC(out_, Curve::kEquals, "v", name + "[i]", CDouble(1));
+    body_ += fmt::format("  for (i = 0; i < {}; ++i) {{\n    if (!@_put(x, {}, {}))\n      return {};\n  }}\n",
+                         codes.size(), FromPlace(place), equals, code);
   }
 
   CWriter& out_;

@@ -25,6 +25,9 @@ std::string CurveInC(CWriter& out, Curve curve, const std::string& v, const std:
         "}\n\n");
     return fmt::format("@_clip({})", y);
   }
+  if (curve == Curve::kEquals) {
+    return fmt::format("{} == 0.0 ? 1.0 : 0.0", y);
+  }
   return curve == Curve::kSine ? fmt::format("sin(6.283185307179586 * ({}))", y) : y;
 }
 

@@ -17,6 +17,7 @@ const char* CurveName(Curve curve) {
     case Curve::kLogarithm: return "log";
     case Curve::kSmoothClip: return "clip";
     case Curve::kSine: return "sine";
+    case Curve::kEquals: return "equals";
     default: return "linear";
   }
 }

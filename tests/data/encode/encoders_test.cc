@@ -204,6 +204,7 @@ TEST(Encoders, RowByRowAsAtOnce) {
           options.numbers = numbers;
           options.dates = dates;
           options.missing_indicator = indicator;
+          options.codes = indicator ? std::vector<std::string>{"a", "b"} : std::vector<std::string>();
           options.missing = MissingPolicy::kMedian;
           const Preprocessor fitted = FromFile(FitAll(table, options));
           const Values at_once = Rows(EncodeAll(fitted, table).features);
@@ -258,6 +259,8 @@ TEST(Encoders, DamagedFilesAreRefused) {
   refused(0, "edges", {1});
   refused(0, "edges", "1");
   refused(0, "periods", {0});
+  refused(0, "codes", {2, 1});
+  refused(0, "codes", {1.5});
   refused(1, "buckets", 1);
   refused(1, "buckets", int64_t{1} << 40);
 }

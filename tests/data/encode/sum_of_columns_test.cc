@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "lamina/base/random.h"
+#include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/files/csv.h"
 
@@ -73,6 +75,20 @@ TEST(SumOfColumns, LimitsGoWhereTheyMay) {
   EXPECT_EQ(CurveOf(table, {.limits_may_go = true}), Curve::kLinear);
   EXPECT_EQ(CurveOf(table, {.limits_may_go = false}), Curve::kSmoothClip);
   EXPECT_EQ(CurveOf(AmountsAnd(400, Product), {.limits_may_go = true}), Curve::kSmoothClip);
+}
+
+TEST(SumOfColumns, IsSaid) {
+  const PreprocessOptions options{.scaling = Scaling::kRobust, .limits_may_go = true};
+  const auto said = [&](const Table& table) {
+    std::vector<int64_t> rows(static_cast<size_t>(table.rows));
+    std::iota(rows.begin(), rows.end(), 0);
+    const Preprocessor fitted = Preprocessor::Fit(table, rows, options);
+    return std::ranges::any_of(DecisionsOn(table, fitted, options), [](const ColumnDecision& decision) {
+      return decision.Text() == "answer: a sum of columns: their large amounts are kept (else --scale robust)";
+    });
+  };
+  EXPECT_TRUE(said(AmountsAnd(400, Sum)));
+  EXPECT_FALSE(said(AmountsAnd(400, Product)));
 }
 
 // Classes that are written as numbers add up to nothing.

@@ -10,6 +10,8 @@ function encodePart(part, x) {
     y = Math.abs(y) < 1e9 ? y / Math.sqrt(1 + (y / 3) * (y / 3)) : Math.sign(y) * 3 + (y - y);
   } else if (curve === "sine") {
     y = Math.sin(2 * Math.PI * y);
+  } else if (curve === "equals") {
+    y = y === 0 ? 1 : 0;
   }
   if (part.length > 3) {
     if (part[3] !== null && y < part[3]) y = part[3];
