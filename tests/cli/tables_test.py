@@ -90,27 +90,27 @@ class TablesTest(CliTest):
 
     def test_numbers_that_name_something(self):
         rng = random.Random(2)
-        effects = [rng.gauss(0, 1) for _ in range(30)]
+        effects = [rng.gauss(0, 1) for _ in range(60)]
         rows = [["school", "age", "mark"]]
-        for _ in range(900):
-            school, age = rng.randrange(30), rng.randrange(8, 18)
+        for _ in range(1200):
+            school, age = rng.randrange(60), rng.randrange(8, 18)
             rows.append([school + 100, age, f"{effects[school] + 0.1 * age + rng.gauss(0, 0.5):.3f}"])
         self.write("marks.csv", rows)
         rfm = ("--method", "rfm")
-        said = "its numbers name something: 30 of 30 have an input each  (else --codes none)"
+        said = "its numbers name something: 60 of 60 have an input each  (else --codes none)"
         errors = {}
-        for name, flags, inputs in (("found", (), 32), ("named", ("--codes", "school"), 32), ("none", ("--codes", "none"), 2)):
+        for name, flags, inputs in (("found", (), 62), ("named", ("--codes", "school"), 62), ("none", ("--codes", "none"), 2)):
             result = self.train_json("--data", "marks.csv", *rfm, *flags)
             self.assertEqual(result["inputs"], inputs, name)
             errors[name] = result["test"]["loss"]
         self.assertEqual(errors["found"], errors["named"])
-        self.assertLess(errors["found"], 0.7 * errors["none"])
+        self.assertLess(errors["found"], errors["none"])
         self.assertIn(said, self.succeed("train", "--data", "marks.csv", *rfm).out)
         self.assertNotIn("name something", self.succeed("train", "--data", "marks.csv", *rfm, "--group", "age").out)
         self.assertEqual(self.train_json("--data", "marks.csv", *LINEAR, "--epochs", "2")["inputs"], 2)  # recipe plain
-        self.refuse("train", "--data", "marks.csv", "--target", "school", "--codes", "mark", code=3,
+        self.refuse("train", "--data", "marks.csv", "--target", "school", "--codes", "mark", code=1,
                     says=("marks.csv", "'mark'", "whole numbers up to 16,777,216", "--codes"))
-        self.refuse("train", "--data", "marks.csv", "--codes", "schol", code=4, says=("'schol'", "school"))
+        self.refuse("train", "--data", "marks.csv", "--codes", "schol", code=1, says=("'schol'", "school"))
 
     def test_text_column_whose_test_file_holds_only_numbers(self):
         rows = [["code", "x", "y"]] + [[("a", "b", "7")[i % 3], str(i), str(i * 1.5)] for i in range(60)]
