@@ -40,7 +40,7 @@ struct Builder {
     if (of_curve.find('\1') == std::string::npos) {
       return value;
     }
-    const std::string made = make();
+    std::string made = make();
     if (of_curve.find('\0') == std::string::npos) {
       return made;
     }
