@@ -266,8 +266,8 @@ int RunFolds(const TrainCommand& command) {
   if (text) {
     PrintCrossValidation(settings, result);
   }
-  if (settings.model.empty() && settings.history.empty() && settings.history_json.empty() &&
-      !command.pictures.wanted()) {
+  const bool answers = !settings.model.empty() || !settings.test.empty();
+  if (!answers && settings.history.empty() && settings.history_json.empty() && !command.pictures.wanted()) {
     command.json_output.Write("train", {{"cross_validation", ToJson(result)}, {"settings", ToJson(settings)}});
     return kExitOk;
   }

@@ -65,7 +65,7 @@ class EffortTest(CliTest):
         self.succeed("export", "m", "--onnx", "--out", "m.onnx")
         self.succeed("export", "m", "--c", "made", "--out", ".")
         said = self.succeed(*best).out
-        for words in ("effort best", "plain network: loss", "answer: ", "these rows also chose the models"):
+        for words in ("effort best", "plain network: loss", "answer: ", "these rows also chose the models", "\ntest: "):
             self.assertIn(words, said)
 
     def test_what_it_refuses(self):
