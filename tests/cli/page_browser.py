@@ -39,7 +39,11 @@ const drop = (name, text) => {
 const wait = (test, seconds = WAIT_SECONDS) => new Promise((done, failed) => {
   const end = performance.now() + 1000 * seconds;
   const look = () => {
-    if (test()) return done();
+    try {
+      if (test()) return done();
+    } catch (error) {
+      return failed(error);
+    }
     if (performance.now() < end) return setTimeout(look, 10);
     return failed(new Error(`waited ${seconds} s for ${test}; the page says: ${document.body.innerText.slice(0, 1500)}`));
   };

@@ -29,8 +29,7 @@ class LargeTest(WebPageTest):
             find(".line").textContent = "";
             await wait(() => lineText() !== "" && !button("Start training").disabled);
             button("Start training").click();
-            await wait(() => isTraining());
-            await wait(() => !isTraining());
+            await trained();
             return bannerText() || headline();
             """)
         self.assertGreater(float(said.split()[0]), 90)

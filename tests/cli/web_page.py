@@ -22,7 +22,7 @@ const bannerText = () => (find(".banner").hidden ? "" : find(".banner").textCont
 const lineText = () => find(".line").textContent;
 const isReady = () => document.documentElement.dataset.ready === "yes";
 const button = (text) => all("button").find((each) => each.textContent === text && each.offsetParent !== null);
-const isTraining = () => !button("Stop").disabled;
+const isTraining = () => button("Stop")?.disabled === false;
 const planned = async () => {
   await wait(() => (lineText() !== "" && !lineText().startsWith("Reading")) || bannerText() !== "");
   return lineText();
