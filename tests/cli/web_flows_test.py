@@ -62,18 +62,18 @@ class FlowsTest(WebPageTest):
         self.open_data(tab, "blobs.csv")
         said = self.act(tab, """
             find("details").open = true;
-            await startTraining({ epochs: "16", hidden: "256,256", recipe: "mixed" });
+            await startTraining({ epochs: "64", hidden: "256,256", recipe: "mixed" });
             const state = () => find("section:not([hidden]) p[role=status]").textContent;
             const seen = new Set();
             await wait(() => {
               seen.add(find("polyline.training")?.getAttribute("points").split(" ").length ?? 0);
               return state().startsWith("The network is trained.");
             });
-            await wait(() => find("polyline.training").getAttribute("points").split(" ").length === 16);
-            return [...seen].filter((count) => count > 0 && count < 16).length;
+            await wait(() => find("polyline.training").getAttribute("points").split(" ").length === 64);
+            return [...seen].filter((count) => count > 0 && count < 64).length;
             """)
         self.assertGreater(said, 1)
-        self.assertEqual(self.stop(tab), 16)
+        self.assertEqual(self.stop(tab), 64)
         alone = self.act(tab, "press('Results'); await wait(() => isComplete()); return [headline(), cellsOf('Runs').length];")
         self.assertEqual(alone[1], 1)
         self.assertGreater(float(alone[0].split()[0]), 90)
