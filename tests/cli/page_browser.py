@@ -11,7 +11,7 @@ from lamina_cli import TIME_LIMIT_SECONDS
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_CHROMIUM = "there is no chromium (Debian: apt install chromium)"
 
-# One start in some thousand hangs, whatever the page is; a page that hangs does so again.
+# A start has been seen to hang whose page then ran at once. A page that hangs does so again.
 BROWSER_SECONDS = 60
 BROWSER_ATTEMPTS = 2
 TIMED_OUT = 124  # timeout(1)

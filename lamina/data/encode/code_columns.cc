@@ -17,7 +17,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kMostAsked = 20'000;
-constexpr int64_t kMostSums = 4'000'000;  // values times classes
+constexpr int64_t kMostSums = 500'000;  // values times classes: some tenths of a second a column
 constexpr double kRowsOfValue = 5;
 constexpr int64_t kLeastValues = 20;
 constexpr double kLeastShare = 0.5;  // of the rows
@@ -127,8 +127,8 @@ void Keep(std::vector<double> of_value, Errors& best) {
 // Sums over a value and its neighbors, `reach` on each side.
 class Windows {
  public:
-  explicit Windows(const Values& values) : values_(values), rows_(values.count() + 1), sums_(values.width) {
-    sums_.resize(values.width * (values.count() + 1));
+  explicit Windows(const Values& values)
+      : values_(values), rows_(values.count() + 1), sums_(values.width * (values.count() + 1)) {
     for (size_t v = 0; v < values.count(); ++v) {
       rows_[v + 1] = rows_[v] + values.rows[v];
       for (size_t c = 0; c < values.width; ++c) {

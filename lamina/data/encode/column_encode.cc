@@ -109,9 +109,10 @@ void EncodeCodes(const Number* numbers, const Source& source, std::span<const in
                  int64_t out_stride) {
   const std::vector<double>& codes = source.fitted->codes;
   for (const int64_t row : rows) {
-    const auto value = static_cast<double>(numbers[row * source.column->stride]);
-    const auto found = std::ranges::lower_bound(codes, std::isnan(value) ? source.fill : value);
-    if (found != codes.end() && *found == (std::isnan(value) ? source.fill : value)) {
+    auto value = static_cast<double>(numbers[row * source.column->stride]);
+    value = std::isnan(value) ? source.fill : value;
+    const auto found = std::ranges::lower_bound(codes, value);
+    if (found != codes.end() && *found == value) {
       out[found - codes.begin()] = T{1};
     }
     out += out_stride;
