@@ -263,7 +263,7 @@ void SetCodes(const Table& table, const Column& column, std::span<const int64_t>
         fmt::format("holds no codes, which are whole numbers up to {}", WithThousands(static_cast<int64_t>(kMostCode))),
         {.file = table.source,
          .column = column.name,
-         .remedy = "Leave it out of --codes; --text-columns reads it as text."});
+         .remedy = "Leave it out of --codes, or read it as text with --text-columns."});
   }
   std::vector<std::pair<int64_t, double>> values;  // rows, value
   for (const double value : SortedValues(column, rows)) {
