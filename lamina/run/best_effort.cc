@@ -22,6 +22,7 @@
 #include "lamina/base/timing.h"
 #include "lamina/run/left_out_answers.h"
 #include "lamina/run/portfolio_cost.h"
+#include "lamina/run/portfolio_mix.h"
 #include "lamina/run/portfolio_store.h"
 
 namespace lamina {
@@ -200,12 +201,7 @@ class PortfolioRun {
           }
           return;
         }
-        if (!session->model().others.empty()) {
-          throw Error(ErrorCode::kUnsupported, "its networks answer by the row");
-        }
-        made.fold = {session->model().network,
-                     NetworkOutputs(session->model(), session->backend(), session->test().features),
-                     session->test().rows};
+        made.fold = FoldOf(*session);
         made.seconds = watch.Elapsed_seconds();
         jobs_->Keep(job, made);
       }
@@ -293,7 +289,7 @@ class PortfolioRun {
   }
 
   // One network of all rows, or none where that was stopped.
-  std::optional<Network> OfAllRows(const PortfolioModel& model) {
+  std::optional<TrainedFold> OfAllRows(const PortfolioModel& model) {
     TrainCallbacks callbacks;
     callbacks.stop_requested = callbacks.abandon_requested = [this] {
       AskUser();
@@ -301,12 +297,7 @@ class PortfolioRun {
     };
     TrainSession session(OnAllRows(settings_, *model.entry), raw_, {.encoding = encoding_}, custom_);
     const bool whole = session.Run(callbacks).history.stop_reason != "interrupted";
-    return whole && session.model().others.empty() ? std::optional(session.model().network) : std::nullopt;
-  }
-
-  void AddNetwork(const PortfolioModel& model, const Network& network, double share) {
-    result_.networks.push_back(classes() ? WithSoftmax(network, model.part.temperature) : network);
-    result_.shares.push_back(share);
+    return whole && !session.model().gates ? std::optional(FoldOf(session)) : std::nullopt;
   }
 
   void TakeShares(const std::vector<int64_t>& counts) {
@@ -337,16 +328,19 @@ class PortfolioRun {
 
   // The networks of those that were chosen.
   void Join() {
+    PortfolioMix mix;
     for (const size_t k : mix_) {
       PortfolioModel& model = models_[finished_[k]];
-      const std::optional<Network> one = model.entry->refit ? OfAllRows(model) : std::nullopt;
-      if (one) {
-        AddNetwork(model, *one, model.part.share);
-      }
-      for (size_t f = 0; f < model.folds.size() && !one; ++f) {
-        AddNetwork(model, model.folds[f].network, model.part.share / static_cast<double>(places_));
+      const auto temperature = classes() ? std::optional(model.part.temperature) : std::nullopt;
+      const std::optional<TrainedFold> one = model.entry->refit ? OfAllRows(model) : std::nullopt;
+      const std::span<const TrainedFold> folds = one ? std::span(&*one, 1) : std::span<const TrainedFold>(model.folds);
+      for (const TrainedFold& fold : folds) {
+        mix.Add(fold, temperature, model.part.share / static_cast<double>(folds.size()));
       }
     }
+    auto [networks, shares] = mix.Finish();
+    result_.networks = std::move(networks);
+    result_.shares = std::move(shares);
   }
 
   // What the mix answers, fold by fold.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
@@ -18,11 +17,13 @@
 #include "lamina/base/text.h"
 #include "lamina/data/encode/bound_table.h"
 #include "lamina/model/intervals.h"
+#include "lamina/run/line_first.h"
 #include "lamina/run/method_choice.h"
 #include "lamina/run/side_by_side.h"
 #include "lamina/run/table_rows.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/method.h"
+#include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/recipe.h"
 #include "lamina/settings/validation.h"
 
@@ -117,25 +118,6 @@ std::vector<MetricSpread> SpreadsOf(std::span<const MetricValue> all, std::span<
   return spreads;
 }
 
-// Classes that cannot be in every fold.
-std::vector<std::string> RareClasses(const OutOfFold& out, int64_t folds) {
-  std::vector<std::string> remarks;
-  if (out.classes.empty()) {
-    return remarks;
-  }
-  std::map<std::string, int64_t> counts;
-  for (const OutOfFold::Row& row : out.rows) {
-    counts[row.truth] += row.fold > 0 ? 1 : 0;
-  }
-  for (const auto& [name, count] : counts) {
-    if (count > 0 && count < folds) {
-      remarks.push_back(fmt::format("class '{}' has {}, fewer than the {} folds: some of them do not test it", name,
-                                    Counted(count, "row{s}"), folds));
-    }
-  }
-  return remarks;
-}
-
 // The same question and recipe in every fold and for the model of all: by all rows, and before the folds' numbers are
 // settings.
 TrainSettings WithTaskAndRecipe(const TrainSettings& settings, const RawData& raw) {
@@ -178,7 +160,7 @@ void JudgeAll(const TrainSettings& settings, OutOfFoldCollector& collector, Cros
     result.found.intervals = IntervalsOf(all, *settings.intervals);
   }
   result.out_of_fold = collector.Finish();
-  result.remarks = RareClasses(result.out_of_fold, settings.folds);
+  result.remarks = result.out_of_fold.RareClasses(settings.folds);
   if (!result.portfolio.empty()) {
     result.remarks.emplace_back(kPortfolioRemark);
   } else if (settings.bag && LearnsByGradient(settings) && settings.split.size() == 3 && settings.split[1] == 0) {
@@ -208,6 +190,7 @@ TrainSettings SettingsOfPortfolio(const TrainSettings& given, const RawData& raw
   settings.folds = kFoldsOfBest;
   settings.bag = true;
   settings.split = {1, 0, 0};
+  settings.line = kPossibleText;
   settings.task = TaskOf(given, raw) == Task::kClassification ? "classification" : "regression";
   return settings;
 }
@@ -337,6 +320,9 @@ CrossValidation BestOfPortfolio(const TrainSettings& given, const RawData& raw,
   result.stopped = portfolio.stopped;
   result.portfolio = std::move(portfolio.parts);
   JudgePortfolio(settings, raw, portfolio, result);
+  if (std::string line = LineText(portfolio.model.training); !line.empty()) {
+    result.remarks.push_back(std::move(line));
+  }
   result.found.networks = std::move(portfolio.networks);
   result.found.shares = std::move(portfolio.shares);
   result.final_settings = given;

@@ -174,6 +174,7 @@ class DirectTraining {
     options.classes = model.network.layers().back().activation.is_softmax();
     SolveBy(backend_, settings_, options);
     options.prune = settings_.prune;
+    options.leaves = !data_.after_line;  // whose shares go by the row
     options.stop_requested = [this] { return Stopped(); };
     options.ranks = ranks_;
     std::optional<KernelTraining> trained = TrainKernels(settings_, data_.train, std::move(options));

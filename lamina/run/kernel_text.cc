@@ -1,11 +1,14 @@
-// The choices of kernel machines and trees as sentences.
+// Lines, and the choices of kernel machines and trees, as sentences.
 #include "lamina/run/kernel_text.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/text.h"
+#include "lamina/run/line_first.h"
 #include "lamina/settings/method.h"
 
 namespace lamina {
@@ -75,6 +78,10 @@ std::string JitterText(const nlohmann::json& method) {
 
 // Those of --method boost, or beside what else answers.
 std::string TreesText(const nlohmann::json& trees) {
+  if (trees["trees"].get<int64_t>() == 0 && trees.value("share", 0.0) > 0) {
+    return fmt::format("no boosted tree helps here; their constant counts {:.0f} %",
+                       100 * trees["share"].get<double>());
+  }
   std::string grown = fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"),
                                   trees["leaves"].get<int>());
   if (!trees.contains("share")) {
@@ -102,9 +109,9 @@ std::vector<std::string> KernelLines(const TrainSession& session, const nlohmann
 std::vector<std::string> FoundLines(const TrainSession& session) {
   const nlohmann::json& training = session.model().training;
   const nlohmann::json method = training.value("method", nlohmann::json::object());
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = {LineText(training)};
   if (method.contains("left_out_error")) {
-    lines = KernelLines(session, method);
+    std::ranges::move(KernelLines(session, method), std::back_inserter(lines));
   }
   for (const nlohmann::json& trees : {method, training.value("trees", nlohmann::json::object())}) {
     if (trees.contains("trees")) {

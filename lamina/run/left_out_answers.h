@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,8 +16,9 @@ namespace lamina {
 /// A network and its answers to the rows that its fold tests.
 struct TrainedFold {
   Network network;
-  Matrix outputs;
-  std::vector<int64_t> rows;  // of the table
+  Matrix outputs;               // of both, where there is a line
+  std::vector<int64_t> rows;    // of the table
+  std::optional<Network> line;  // that answers beside the network, half as both count (line_first.h)
 };
 
 /// One model's answers to all rows, by its folds' networks.

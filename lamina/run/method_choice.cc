@@ -72,6 +72,9 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
   if (settings.trees == kAutoText && network.settings.recipe == kTabularRecipe) {
     network.settings.trees = kernels->trees = kPossibleText;
   }
+  if (settings.line == kAutoText && network.settings.recipe == kTabularRecipe) {
+    network.settings.line = kernels->line = kPossibleText;
+  }
   // Twice as many are never few training rows; PlanData() reads all of them.
   if (settings.samples == 0 && raw.main.train.rows > 2 * MostRowsFor(settings)) {
     return network;

@@ -158,4 +158,22 @@ std::string OutOfFold::Csv() const {
   return text;
 }
 
+std::vector<std::string> OutOfFold::RareClasses(int64_t folds) const {
+  std::vector<std::string> remarks;
+  if (classes.empty()) {
+    return remarks;
+  }
+  std::map<std::string, int64_t> counts;
+  for (const OutOfFold::Row& row : rows) {
+    counts[row.truth] += row.fold > 0 ? 1 : 0;
+  }
+  for (const auto& [name, count] : counts) {
+    if (count > 0 && count < folds) {
+      remarks.push_back(fmt::format("class '{}' has {}, fewer than the {} folds: some of them do not test it", name,
+                                    Counted(count, "row{s}"), folds));
+    }
+  }
+  return remarks;
+}
+
 }  // namespace lamina

@@ -27,6 +27,9 @@ struct OutOfFold {
 
   /// row,fold,TARGET,predicted,p_CLASS,... or row,fold,TARGET,...,predicted_TARGET,...
   std::string Csv() const;
+
+  /// A sentence for each class that cannot be in every one of so many folds.
+  std::vector<std::string> RareClasses(int64_t folds) const;
 };
 
 /// Takes them fold by fold. The raw rows and the settings outlive it.

@@ -17,6 +17,7 @@
 #include "lamina/model/checked_json.h"
 #include "lamina/model/model.h"
 #include "lamina/run/checkpoint.h"
+#include "lamina/run/line_first.h"
 
 namespace lamina {
 namespace {
@@ -84,6 +85,10 @@ std::unique_ptr<FileClaim> PortfolioStore::Claim(size_t entry, int64_t place) co
 void PortfolioStore::Put(size_t entry, int64_t place, const StoredJob& job) const {
   Model model;
   model.network = job.fold.network;
+  if (job.fold.line) {
+    model.others = {*job.fold.line};
+    model.shares = {1 - kShareOfLine, kShareOfLine};
+  }
   ModelExtras extras;
   extras.metadata[kJobKey] = nlohmann::json({{"seconds", job.seconds}, {"left_out", job.left_out}})
                                  .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -109,7 +114,11 @@ std::optional<StoredJob> PortfolioStore::Find(size_t entry, int64_t place) const
     if (!job.left_out.empty()) {
       return job;
     }
-    job.fold.network = ModelFrom(file, path).network;
+    Model model = ModelFrom(file, path);
+    job.fold.network = std::move(model.network);
+    if (!model.others.empty()) {
+      job.fold.line = std::move(model.others.front());
+    }
     const TensorView& outputs = file.tensors().at(kOutputsTensor);
     const TensorView& rows = file.tensors().at(kRowsTensor);
     const auto count = rows.element_count();

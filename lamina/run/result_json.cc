@@ -39,6 +39,7 @@ nlohmann::json ResultJson(const TrainSession& session, const TrainResult& result
   using nlohmann::json;
   json node = {{"method", session.model().training.value("method", json::object())},
                {"trees", session.model().training.value("trees", json::object())},
+               {"line", session.model().training.value("line", json::object())},
                {"network", network.ShapeText()},
                {"parameters", network.parameter_count()},
                {"dtype", DTypeName(network.dtype())},

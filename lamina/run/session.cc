@@ -23,17 +23,15 @@
 #include "lamina/cluster/communicator.h"
 #include "lamina/cluster/shards.h"
 #include "lamina/model/drift.h"
-#include "lamina/model/intervals.h"
 #include "lamina/run/checkpoint.h"
 #include "lamina/run/checkpoint_settings.h"
-#include "lamina/run/direct_training.h"
 #include "lamina/run/encoded_data.h"
+#include "lamina/run/line_first.h"
 #include "lamina/run/memory_limit.h"
 #include "lamina/run/others_beside.h"
 #include "lamina/run/run_origin.h"
 #include "lamina/run/start_model.h"
 #include "lamina/run/train_data.h"
-#include "lamina/run/tune_for_int8.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/effort.h"
 #include "lamina/settings/embedding.h"
@@ -161,6 +159,7 @@ void TrainSession::Prepare(RunOrigin& origin, const RawData* raw) {
   RequireTreesBeside(settings_, *data_, model_);
   ChooseOptions(resolved);
   RequireQuality();
+  LetLineAnswerFirst();
   ChooseBackend();
   if (!costs.empty()) {
     RequireCosts(costs, model_);
@@ -297,36 +296,27 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
     claims.push_back(path.empty() || !IsFirst() ? nullptr : FileClaim::Take(path));
   }
   TrainResult result;
+  so_far_.reset();
   AddWaits(ranks_, -1, result);
   OthersBeside others;
   if (found_ && !found_->networks.empty()) {
     AnswerTogether(found_->networks, found_->shares, model_);
     result.history.stop_reason = "folds";
   } else {
-    const std::function<bool()> stop = callbacks.stop_requested;
-    result.history = LearnsByGradient(settings_)
-                         ? RunTrainer(std::move(callbacks), result)
-                         : TrainDirectly(settings_, *data_, *backend_, model_, callbacks, ranks_);
-    if (result.history.stop_reason != "interrupted" && !RunOthers(stop, others)) {
-      result.history.stop_reason = "interrupted";
-    }
-    if (settings_.quantize_aware > 0 && result.history.stop_reason != "interrupted") {
-      result.int8 = TuneForInt8({settings_, options_, *data_, *backend_, stop}, model_);
-      model_.training["quantize_aware"] = ToJson(*result.int8);
-    }
+    TrainModel(line_ ? InUnitsOfTargets(*line_, std::move(callbacks)) : std::move(callbacks), others, result);
   }
   AddWaits(ranks_, 1, result);
   for (const EpochRecord& record : result.history.epochs) {
     result.train_seconds += record.train_seconds;
   }
   if (IsFirst() && result.history.stop_reason != "interrupted") {
-    JudgeBy(validation(), result);
-    AnswerWithOthers(std::move(others), *data_, *backend_, model_);
-    if (test().size() > 0) {
-      result.test = Evaluate(model_, *backend_, test());
-      MeasureTest(result);
-      model_.training["test"] = ToJson(*result.test);
+    CalibrateBy(validation(), result);
+    AnswerWithOthers(std::move(others), *learned_, *backend_, model_);
+    if (line_) {
+      AddLine(*line_, model_);
     }
+    FindIntervals(validation());
+    MeasureTest(result);
   }
   model_.training["epochs"] = result.history.epochs.size();
   model_.training["best_epoch"] = result.history.best_epoch;
@@ -334,6 +324,10 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   model_.training["rows"] = {{"train", rows().train}, {"validation", validation().size()}, {"test", test().size()}};
   if (found_ && !found_->cross_validation.is_null()) {
     model_.training["cross_validation"] = found_->cross_validation;
+  }
+  if (line_ && result.history.stop_reason == "interrupted") {
+    so_far_ = model_;
+    AddLine(*line_, *so_far_);
   }
   if (IsFirst()) {
     WriteFiles(result);

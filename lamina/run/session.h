@@ -26,6 +26,7 @@ struct OthersBeside;
 struct RawData;
 class ResolvedSettings;
 class RunOrigin;
+struct Line;
 struct TrainData;
 
 /// What came out of Run().
@@ -82,7 +83,8 @@ class TrainSession {
   /// where another run writes the same model or checkpoint (FileClaim). An interrupted run writes a
   /// checkpoint to CheckpointPath() and the history, but no model. model() then holds the weights kept so far. Another
   /// Run() goes on with the same bits as one that was never interrupted. `callbacks.checkpoint` is ignored.
-  /// A kernel machine and trees beside the network come last. model() has them only when they are whole.
+  /// A kernel machine and trees beside the network come last. model() has them only when they are whole. Where a line
+  /// answers first, losses of epochs are those of both.
   TrainResult Run(TrainCallbacks callbacks);
 
   /// The file that CheckpointOrigin reads. Only where can_go_on().
@@ -97,7 +99,8 @@ class TrainSession {
   const TrainSettings& settings() const { return settings_; }
   /// What the settings mean for these rows: epochs and batch are numbers.
   const TrainOptions& options() const { return options_; }
-  const Model& model() const { return model_; }
+  /// The weights kept so far, also of a run that was stopped.
+  const Model& model() const { return so_far_ ? *so_far_ : model_; }
   const Backend& backend() const { return *backend_; }
   /// The training rows; of settings().shard_data those of this rank alone. All of them are rows().train.
   const Dataset& train() const;
@@ -125,12 +128,16 @@ class TrainSession {
   void CheckSettings(const RunOrigin& origin);
   void ChooseOptions(const ResolvedSettings& settings);
   void ChooseBackend();
+  void LetLineAnswerFirst();
   History RunTrainer(TrainCallbacks callbacks, TrainResult& result);
+  void TrainModel(TrainCallbacks callbacks, OthersBeside& others, TrainResult& result);
   bool RunOthers(const std::function<bool()>& stop_requested, OthersBeside& trained);
   void RequireQuality() const;
   bool Calibrates() const;
-  void JudgeBy(const Dataset& rows, TrainResult& result);
+  void CalibrateBy(const Dataset& rows, TrainResult& result);
+  void FindIntervals(const Dataset& rows);
   void MeasureTest(TrainResult& result);
+  void MeasureMore(TrainResult& result);
   uint64_t Fingerprint();
   int Threads();
   void RequireSameOnRanks();
@@ -146,6 +153,9 @@ class TrainSession {
   Model model_;
   TrainOptions options_;
   std::shared_ptr<const TrainData> data_;
+  std::unique_ptr<const Line> line_;          // that answers first; null: none
+  std::shared_ptr<const TrainData> learned_;  // what the line leaves; without one: data_
+  std::optional<Model> so_far_;               // of a run that was stopped, model_ with the line
   std::optional<TrainState> resume_state_;
   bool only_others_left_ = false;
   std::optional<FoundByFolds> found_;

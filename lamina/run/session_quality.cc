@@ -50,7 +50,7 @@ bool TrainSession::Calibrates() const {
                                  LearnsByGradient(settings_));
 }
 
-void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
+void TrainSession::CalibrateBy(const Dataset& rows, TrainResult& result) {
   if (found_ && found_->temperature) {
     if (found_->networks.empty()) {  // those have their own already
       ApplyTemperature(model_, *found_->temperature);
@@ -60,6 +60,9 @@ void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
     result.calibration = Calibrate(model_, *backend_, rows);
     model_.training["calibration"] = ToJson(*result.calibration);
   }
+}
+
+void TrainSession::FindIntervals(const Dataset& rows) {
   if (settings_.intervals) {
     model_.intervals =
         found_ && found_->intervals
@@ -69,6 +72,16 @@ void TrainSession::JudgeBy(const Dataset& rows, TrainResult& result) {
 }
 
 void TrainSession::MeasureTest(TrainResult& result) {
+  if (test().size() == 0) {
+    return;
+  }
+  result.test = Evaluate(model_, *backend_, test());
+  MeasureMore(result);
+  model_.training["test"] = ToJson(*result.test);
+}
+
+// Metrics asked for by name, and how many test rows the intervals cover.
+void TrainSession::MeasureMore(TrainResult& result) {
   if (settings_.metrics.empty() && !model_.intervals) {
     return;
   }

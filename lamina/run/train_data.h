@@ -29,6 +29,7 @@ struct TrainData {
   EncodeReport report;
   std::vector<ColumnDecision> decisions;
   int64_t left_out_rows = 0;  // for missing values
+  bool after_line = false;    // targets are what a line leaves (line_first.h)
   double seconds = 0;         // splitting and encoding
   // With settings.shard_data:
   int64_t sharded_rows = 0;             // training rows of all ranks, `train` has this rank's; 0: `train` has all

@@ -139,6 +139,19 @@ std::vector<Row> TreeRows() {
           {.range = NumberRange{.low = 0, .high = 1, .above_low = true}, .effect = &GrowsTrees, .logarithmic = true})};
 }
 
+std::vector<Row> LineRows() {
+  return {Row(
+      "line", &S::line,
+      "A line answers first where it leaves a thousandth of each target's variance at most, and what "
+      "else answers learns what it leaves. possible; no; auto: possible with effort best, and where nothing of "
+      "method and network is given",
+      {.choices =
+           [] {
+             return std::vector<std::string>{std::string(kAutoText), std::string(kPossibleText), std::string(kNoText)};
+           },
+       .effect = [](const S& s) { return MethodReads(s, "line"); }})};
+}
+
 std::vector<Row> NeighbourRows() {
   return {
       Row("distance", &S::distance, "knn: distance between rows: l2, l1, or dot (the nearest have the largest product)",
@@ -168,6 +181,7 @@ std::vector<Row> MethodRows() {
                         {kMethodGroup, NeuronRows()},
                         {kMethodGroup, KernelRows()},
                         {kMethodGroup, TreeRows()},
+                        {kMethodGroup, LineRows()},
                         {kMethodGroup, NeighbourRows()},
                         {kMethodGroup, StartModelRows()}});
 }

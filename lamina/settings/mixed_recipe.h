@@ -21,7 +21,8 @@ inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }
 
-/// --trees: where rows left out can tell how much they count, and no long time is needed.
+/// --trees: where rows left out can tell how much they count, and no long time is needed. --line: where rows left out
+/// say that it helps.
 inline constexpr std::string_view kPossibleText = "possible";
 
 /// Whether a kernel machine or trees may answer beside the network: all rows must be in memory.

@@ -123,6 +123,7 @@ struct TrainSettings {
   std::optional<double> fit_seconds;
   double prune = 0;
   std::string trees = "auto";  // beside what else answers
+  std::string line = "auto";   // before what else answers
   int64_t tree_leaves = BoostOptions{}.leaves;
   int64_t tree_rounds = BoostOptions{}.rounds;
   double tree_rate = BoostOptions{}.rate;
