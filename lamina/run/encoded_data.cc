@@ -289,8 +289,9 @@ TrainSettings WithThoseOfData(const TrainSettings& settings, const TrainSettings
   }
   const PreprocessOptions was_fitted = PreprocessOptionsFrom(Resolve(encoded));
   PreprocessOptions fits = PreprocessOptionsFrom(Resolve(with));
-  fits.limits_may_go = was_fitted.limits_may_go;  // the data say whether they went, and which columns are codes
+  fits.limits_may_go = was_fitted.limits_may_go;  // the data say what their rows told
   fits.find_codes = was_fitted.find_codes;
+  fits.text = was_fitted.text;
   if (!(fits == was_fitted)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("recipe and loss scale the data otherwise than {} was encoded", settings.data),

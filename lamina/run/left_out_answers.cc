@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <numeric>
+#include <vector>
 
 #include "lamina/base/convert.h"
 #include "lamina/base/least_at.h"
@@ -18,6 +20,8 @@ constexpr double kLeastProbability = 1e-15;
 constexpr int64_t kRowsARound = 20;  // few rows are soon answered well by luck
 constexpr int64_t kLeastRounds = 5;
 constexpr int64_t kMostRounds = 25;
+constexpr double kMostUsualErrors = 6;         // larger ones count by their size alone
+constexpr double kDeviationOfMedian = 1.4826;  // a standard deviation to the median size, of normal errors
 
 constexpr double kUsualLogSureness = 0.1;  // before any row is asked
 constexpr double kTrustInUsual = 100;      // rows times mean loss, for the square of what is not usual
@@ -168,13 +172,31 @@ double LeftOutRows::SurenessOf(std::span<const MixedModel> mix) const {
   return std::exp(log_sureness);
 }
 
-double LeftOutRows::LossOf(const Matrix& chosen) const {
+// A robust deviation of the best model's errors, times kMostUsualErrors; classes have none.
+double LeftOutRows::LimitFor(std::span<const Matrix> chosen) const {
+  if (classes_) {
+    return INFINITY;
+  }
+  const Matrix& best = *std::ranges::min_element(chosen, {}, [this](const Matrix& answers) { return LossOf(answers); });
+  std::vector<double> sizes;
+  for (int64_t i = 0; i < best.rows(); ++i) {
+    std::transform(best.Row<double>(i), best.Row<double>(i) + best.cols(), targets_.Row<double>(i),
+                   std::back_inserter(sizes), [](double answer, double target) { return std::abs(answer - target); });
+  }
+  const auto middle = sizes.begin() + std::ssize(sizes) / 2;
+  std::ranges::nth_element(sizes, middle);
+  return *middle > 0 ? kMostUsualErrors * kDeviationOfMedian * *middle : INFINITY;
+}
+
+double LeftOutRows::LossOf(const Matrix& chosen, double limit) const {
   double sum = 0;
   for (int64_t i = 0; i < chosen.rows(); ++i) {
     const double* const row = chosen.Row<double>(i);
     for (int64_t c = 0; c < chosen.cols(); ++c) {
-      const double error = classes_ ? 0 : row[c] - targets_.Row<double>(i)[c];
-      sum += classes_ ? -std::log(std::max(row[c], kLeastProbability)) : error * error;
+      const double error = classes_ ? 0 : std::abs(row[c] - targets_.Row<double>(i)[c]);
+      sum += classes_         ? -std::log(std::max(row[c], kLeastProbability))
+             : error <= limit ? error * error
+                              : limit * (2 * error - limit);
     }
   }
   return sum / static_cast<double>(chosen.rows() * chosen.cols());
@@ -182,8 +204,15 @@ double LeftOutRows::LossOf(const Matrix& chosen) const {
 
 EnsembleChoice LeftOutRows::Choose(std::span<const Matrix> chosen) const {
   const int64_t rounds = std::clamp(size() / kRowsARound, kLeastRounds, kMostRounds);
-  return ChooseEnsemble(
-      chosen, std::ssize(chosen), [&](const Matrix& mean) { return LossOf(mean); }, static_cast<int>(rounds));
+  const double limit = LimitFor(chosen);
+  EnsembleChoice choice = ChooseEnsemble(
+      chosen, std::ssize(chosen), [&](const Matrix& mean) { return LossOf(mean, limit); }, static_cast<int>(rounds));
+  const auto total = static_cast<double>(std::accumulate(choice.counts.begin(), choice.counts.end(), int64_t{0}));
+  std::vector<double> shares;
+  std::ranges::transform(choice.counts, std::back_inserter(shares),
+                         [&](int64_t count) { return static_cast<double>(count) / total; });
+  choice.loss = LossOf(SumOfShares(chosen, shares));
+  return choice;
 }
 
 Matrix LeftOutRows::AnswersTo(const Dataset& test, const Matrix& answers, DType dtype) const {

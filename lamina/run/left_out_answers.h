@@ -1,6 +1,7 @@
 // What models say to rows that they have not seen, put together, and which of the models answer them best together.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -55,8 +56,10 @@ class LeftOutRows {
   /// (docs/decisions/0126). By the loss of its answers, and for few rows near to what is usual.
   double SurenessOf(std::span<const MixedModel> mix) const;
   /// Mean -ln of the true class's probability, or mean square, of LeftOutModel::chosen or a mean of such.
-  double LossOf(const Matrix& chosen) const;
-  /// Greedy selection, in few rounds where rows are few.
+  double LossOf(const Matrix& chosen) const { return LossOf(chosen, INFINITY); }
+  /// Greedy selection, in few rounds where rows are few. Its `loss` is LossOf() of the mean. A few far rows do not
+  /// choose alone. Beyond six usual errors of the best model, errors of values count by their size, not its square
+  /// (docs/decisions/0131).
   EnsembleChoice Choose(std::span<const Matrix> chosen) const;
   /// Those of answers to all rows that a test asks for.
   Matrix AnswersTo(const Dataset& test, const Matrix& answers, DType dtype) const;
@@ -67,6 +70,8 @@ class LeftOutRows {
   double TemperatureOf(std::span<const TrainedFold> folds, std::span<const Matrix> logits) const;
   Matrix MeansOf(std::span<const TrainedFold> folds, std::span<const Matrix> logits, double temperature) const;
   Matrix ChosenOf(const Matrix& answers) const;
+  double LimitFor(std::span<const Matrix> chosen) const;
+  double LossOf(const Matrix& chosen, double limit) const;
 
   bool classes_ = false;
   std::vector<int64_t> place_of_;  // of rows of the table; -1: not answered

@@ -50,18 +50,20 @@ bool IsPossible(const TrainSettings& settings, const TrainData& data, const Mode
 double LeftOf(const Dataset& rows) {
   const Matrix x = Numbers(rows.features);
   const Matrix y = Numbers(rows.targets);
-  const std::vector<double> errors = SquaredErrorsOfHalves(x, y);
+  const Matrix errors = SquaredErrorsOfHalves(x, y);
   const auto count = static_cast<double>(y.rows());
   double most = 0;
   for (int64_t k = 0; k < y.cols(); ++k) {
     double sum = 0;
     double squares = 0;
+    double error = 0;
     for (int64_t i = 0; i < y.rows(); ++i) {
+      error += errors.Row<double>(i)[k];
       sum += y.Row<double>(i)[k];
       squares += y.Row<double>(i)[k] * y.Row<double>(i)[k];
     }
     const double spread = squares - sum * sum / count;
-    const double left = errors[static_cast<size_t>(k)] / spread;
+    const double left = error / spread;
     most = spread > 0 && std::isfinite(left) ? std::max(most, left) : std::numeric_limits<double>::infinity();
   }
   return most;

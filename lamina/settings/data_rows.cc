@@ -174,11 +174,12 @@ std::vector<Row> EncodingRows() {
               "one, other",
               {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
           Row("text", &S::text,
-              "Free text (different in more than every second row): leave-out, or hash: words and pairs of "
-              "neighboring words, hashed into --text-inputs inputs",
+              "Free text (different in more than every second row): leave-out; hash: words and pairs of neighboring "
+              "words, hashed into --text-inputs inputs; auto: hash for columns whose words say something about the "
+              "target in the training rows, beside the other columns; not with --group and --split-by",
               {.choices = &Names<kTextEncodings>}),
           Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
-              {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
+              {.range = kTextInputs, .effect = [](const S& s) { return s.text != "leave-out"; }}),
           Row("dates", &S::dates,
               "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
               "and the day, as sine and cosine, where training rows cover such a period; auto: calendar, and days for "

@@ -140,7 +140,8 @@ PreprocessOptions PreprocessOptionsFrom(const ResolvedSettings& resolved) {
   options.codes = settings.codes == std::vector<std::string>{"none"} ? std::vector<std::string>() : settings.codes;
   const bool parted = !settings.group.empty() || !settings.split_by.empty();  // rows of names that training lacks
   options.find_codes = settings.codes.empty() && !parted && !days && !novelty;
-  options.text = Choose("text", settings.text, kTextEncodings);
+  const bool asks_rows = settings.text != kAutoText || !(parted || novelty);
+  options.text = asks_rows ? Choose("text", settings.text, kTextEncodings) : TextEncoding::kLeaveOut;
   options.text_inputs = settings.text_inputs;
   options.min_count = settings.min_count.value_or(options.min_count);
   options.max_categories = settings.max_categories;

@@ -126,5 +126,33 @@ TEST(LeftOutAnswers, ANetworkOfSumsBecomesOneOfProbabilities) {
   EXPECT_DOUBLE_EQ(tempered.Weights(0).Row<double>(1)[0], -0.5);
 }
 
+// One model is right but for one far row, another never quite. Squares would leave the choice to that row.
+TEST(LeftOutAnswers, AFarRowDoesNotChooseAlone) {
+  constexpr int64_t kRows = 200;
+  std::vector<Dataset> tests(1);
+  tests[0].targets = Matrix(kRows, 1, DType::kF64);
+  std::vector<Matrix> chosen;
+  for (const auto& [usual, far] : {std::pair(0.1, 18.0), std::pair(1.0, 9.0)}) {
+    Matrix& errors = chosen.emplace_back(kRows, 1, DType::kF64);
+    for (int64_t i = 0; i < kRows; ++i) {
+      *errors.Row<double>(i) = i == 0 ? far : usual;
+    }
+  }
+  for (int64_t i = 0; i < kRows; ++i) {
+    tests[0].rows.push_back(i);
+  }
+  const LeftOutRows rows(tests, kRows, /*classes=*/false);
+  const auto squares = [&](const Matrix& mean) { return rows.LossOf(mean); };
+  const EnsembleChoice by_squares = ChooseEnsemble(chosen, 2, squares, 10);
+  EXPECT_LT(by_squares.counts[0], by_squares.counts[1]);
+  const EnsembleChoice choice = rows.Choose(chosen);
+  EXPECT_GT(choice.counts[0], choice.counts[1]);
+  const auto total = static_cast<double>(choice.counts[0] + choice.counts[1]);
+  const double share = static_cast<double>(choice.counts[0]) / total;
+  const double usual = 0.1 * share + 1 - share;
+  const double far = 18 * share + 9 * (1 - share);
+  EXPECT_NEAR(choice.loss, ((kRows - 1) * usual * usual + far * far) / kRows, 1e-9);
+}
+
 }  // namespace
 }  // namespace lamina

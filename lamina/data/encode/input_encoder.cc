@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "lamina/data/encode/column_encode.h"
 #include "lamina/data/encode/column_fit.h"
 #include "lamina/data/encode/encoder_json.h"
 
@@ -95,6 +98,18 @@ InputEncoder InputEncoder::FromJson(const nlohmann::json& object, bool measured_
   }
   encoder.Finish(measured_means);
   return encoder;
+}
+
+Matrix FitAndEncode(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                    const PreprocessOptions& options) {
+  const InputEncoder encoder = InputEncoder::Fit(table, rows, positions, options);
+  std::vector<const Column*> columns;
+  std::ranges::transform(positions, std::back_inserter(columns),
+                         [&](int64_t position) { return &table.columns[static_cast<size_t>(position)]; });
+  Matrix x(std::ssize(rows), encoder.count(), DType::kF64);
+  EncodeReport report;
+  EncodeColumns(table, encoder.columns(), columns, rows, {options.missing, options.unseen}, x, report);
+  return x;
 }
 
 }  // namespace lamina

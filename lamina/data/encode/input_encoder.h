@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lamina/base/buffer.h"
 #include "lamina/data/encode/fitted_column.h"
 #include "lamina/data/encode/preprocess_options.h"
 
@@ -39,5 +40,9 @@ class InputEncoder {
   std::vector<FittedColumn> columns_;
   int64_t count_ = 0;
 };
+
+/// The encoding of `rows` (f64, rows × inputs) that they make themselves. Throws Error as Fit() does.
+Matrix FitAndEncode(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
+                    const PreprocessOptions& options);
 
 }  // namespace lamina

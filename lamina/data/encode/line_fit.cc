@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 namespace lamina {
 namespace {
@@ -49,7 +50,7 @@ void Solve(const Matrix& factor, double* p) {
 
 }  // namespace
 
-LineFit::LineFit(const Matrix& x, const Matrix& y, int64_t begin, int64_t step)
+LineFit::LineFit(const Matrix& x, const Matrix& y, int64_t begin, int64_t step, std::optional<double> ridge)
     : weights_(y.cols(), x.cols() + 1, DType::kF64) {
   const int64_t columns = weights_.cols();
   Matrix squares(columns, columns, DType::kF64);
@@ -64,8 +65,9 @@ LineFit::LineFit(const Matrix& x, const Matrix& y, int64_t begin, int64_t step)
       std::transform(row.begin(), row.end(), sums, sums, [&](double r, double sum) { return sum + r * target; });
     }
   }
-  for (int64_t a = 0; a < columns; ++a) {
-    squares.Row<double>(a)[a] += kRidge_a_row * static_cast<double>(std::max<int64_t>(1, rows));
+  const double added = ridge.value_or(kRidge_a_row * static_cast<double>(std::max<int64_t>(1, rows)));
+  for (int64_t a = 0; a < x.cols(); ++a) {
+    squares.Row<double>(a)[a] += added;
   }
   Factorise(squares);
   for (int64_t k = 0; k < y.cols(); ++k) {
@@ -81,16 +83,15 @@ void LineFit::Answer(const double* x, double* y) const {
   }
 }
 
-std::vector<double> SquaredErrorsOfHalves(const Matrix& x, const Matrix& y) {
-  std::vector<double> errors(static_cast<size_t>(y.cols()));
-  std::vector<double> answer(errors.size());
+Matrix SquaredErrorsOfHalves(const Matrix& x, const Matrix& y, std::optional<double> ridge) {
+  Matrix errors(y.rows(), y.cols(), DType::kF64);
   for (int64_t half = 0; half < 2; ++half) {
-    const LineFit other(x, y, 1 - half, 2);
+    const LineFit other(x, y, 1 - half, 2, ridge);
     for (int64_t i = half; i < x.rows(); i += 2) {
-      other.Answer(x.Row<double>(i), answer.data());
-      for (size_t k = 0; k < errors.size(); ++k) {
-        errors[k] += std::pow(answer[k] - y.Row<double>(i)[k], 2);
-      }
+      double* const row = errors.Row<double>(i);
+      other.Answer(x.Row<double>(i), row);
+      std::transform(row, row + y.cols(), y.Row<double>(i), row,
+                     [](double answer, double target) { return (answer - target) * (answer - target); });
     }
   }
   return errors;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <optional>
 
 #include "lamina/base/buffer.h"
 
@@ -11,8 +11,9 @@ namespace lamina {
 class LineFit {
  public:
   /// By the rows begin, begin + step, ... of `x` (rows × columns, f64, of about variance 1) and `y` (rows × targets,
-  /// f64). A ridge of 1e-6 a row lets columns be sums of others.
-  LineFit(const Matrix& x, const Matrix& y, int64_t begin = 0, int64_t step = 1);
+  /// f64). `ridge` (above 0) times the squared weights, but for the constant, is added to the squared error. Not given,
+  /// it is a millionth of the rows, which lets columns be sums of others.
+  LineFit(const Matrix& x, const Matrix& y, int64_t begin = 0, int64_t step = 1, std::optional<double> ridge = {});
 
   /// The answer to a row: `y` has a number a target.
   void Answer(const double* x, double* y) const;
@@ -23,8 +24,8 @@ class LineFit {
   Matrix weights_;
 };
 
-/// The squared error of each target, summed over the rows. Every second row makes a half; each half is answered by the
-/// line of the other.
-std::vector<double> SquaredErrorsOfHalves(const Matrix& x, const Matrix& y);
+/// The squared errors (rows × targets, f64). Every second row makes a half; each half is answered by the line of the
+/// other.
+Matrix SquaredErrorsOfHalves(const Matrix& x, const Matrix& y, std::optional<double> ridge = {});
 
 }  // namespace lamina

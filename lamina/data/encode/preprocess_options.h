@@ -24,7 +24,8 @@ enum class DateEncoding { kDays, kCalendar };
 /// than twice as many of them as training rows.
 enum class ColumnSelection { kAll, kTelling, kAuto };
 /// How free text (IsFreeText()) is encoded. kHash: hashes put its words and neighboring pairs into this many buckets.
-enum class TextEncoding { kLeaveOut, kHash };
+/// kAuto: so where TextsThatTell(), else it is left out.
+enum class TextEncoding { kAuto, kLeaveOut, kHash };
 enum class MissingPolicy { kError, kDropRow, kMean, kMedian };
 enum class UnseenPolicy { kError, kZero };
 enum class Task { kAuto, kClassification, kRegression };

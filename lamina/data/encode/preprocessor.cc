@@ -15,6 +15,7 @@
 #include "lamina/data/encode/encoder_json.h"
 #include "lamina/data/encode/sum_of_columns.h"
 #include "lamina/data/encode/telling_columns.h"
+#include "lamina/data/encode/telling_text.h"
 
 namespace lamina {
 namespace {
@@ -143,6 +144,50 @@ void Select(const Table& table, std::span<const int64_t> rows, const PreprocessO
                 [&](int64_t position) { return std::binary_search(nothing.begin(), nothing.end(), position); });
 }
 
+// Free text was left out, or is an input since there is no other. Where its words tell the target it becomes one, and
+// `options` has it hashed.
+void KeepTellingTexts(const Table& table, std::span<const int64_t> rows, const TargetEncoder& targets, Roles& roles,
+                      std::vector<LeftOutColumn>& left_out, PreprocessOptions& options) {
+  if (options.text != TextEncoding::kAuto || !Fills(options.missing) || table.is_image || roles.targets.size() != 1) {
+    return;
+  }
+  std::vector<int64_t> used;
+  for (const std::string& name : options.use_columns) {
+    used.push_back(table.FindColumn(name));
+  }
+  const auto is_free = [&](int64_t position) {
+    return std::ranges::find(used, position) == used.end() &&
+           IsFreeText(table.columns[static_cast<size_t>(position)], rows);
+  };
+  std::vector<int64_t> texts;
+  std::ranges::copy_if(roles.inputs, std::back_inserter(texts), is_free);
+  for (const LeftOutColumn& column : left_out) {
+    if (const int64_t position = table.FindColumn(column.name); is_free(position)) {
+      texts.push_back(position);
+    }
+  }
+  std::vector<int64_t> others;
+  std::ranges::copy_if(roles.inputs, std::back_inserter(others),
+                       [&](int64_t position) { return std::ranges::find(texts, position) == texts.end(); });
+  const std::vector<int64_t> telling = TextsThatTell(
+      table, rows, {texts, others, roles.targets[0], targets.task() == Task::kClassification, options.text_inputs});
+  if (telling.empty()) {
+    return;
+  }
+  options.text = TextEncoding::kHash;
+  for (const int64_t position : roles.inputs) {
+    if (is_free(position)) {
+      left_out.push_back({table.columns[static_cast<size_t>(position)].name, "its words tell nothing of the target"});
+    }
+  }
+  roles.inputs = std::move(others);
+  roles.inputs.insert(roles.inputs.end(), telling.begin(), telling.end());
+  std::ranges::sort(roles.inputs);
+  std::erase_if(left_out, [&](const LeftOutColumn& column) {
+    return std::ranges::find(telling, table.FindColumn(column.name)) != telling.end();
+  });
+}
+
 // A target of numbers may be a sum of columns whose limits would cut it. Numbers may name something.
 PreprocessOptions AsRowsTell(const Table& table, std::span<const int64_t> rows, const PreprocessOptions& options,
                              const TargetEncoder& targets, const Roles& roles) {
@@ -217,8 +262,9 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   const std::vector<int64_t> usable = FittedRows(table, rows, roles, options);
   fitted.targets_ = TargetEncoder::Fit(table, usable, roles.targets, options);
   Select(table, usable, options, fitted.targets_, roles, fitted.left_out_);
-  fitted.inputs_ =
-      InputEncoder::Fit(table, usable, roles.inputs, AsRowsTell(table, usable, options, fitted.targets_, roles));
+  PreprocessOptions with = AsRowsTell(table, usable, options, fitted.targets_, roles);
+  KeepTellingTexts(table, usable, fitted.targets_, roles, fitted.left_out_, with);
+  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, with);
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
   fitted.missing_values_ = options.missing_values;

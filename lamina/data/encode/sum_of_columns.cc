@@ -9,7 +9,6 @@
 
 #include "lamina/base/buffer.h"
 #include "lamina/base/error.h"
-#include "lamina/data/encode/column_encode.h"
 #include "lamina/data/encode/input_encoder.h"
 #include "lamina/data/encode/line_fit.h"
 
@@ -27,14 +26,7 @@ Matrix Encoded(const Table& table, std::span<const int64_t> rows, std::span<cons
   options.scaling = scaling;
   options.missing = MissingPolicy::kMean;
   options.missing_indicator = false;
-  const InputEncoder encoder = InputEncoder::Fit(table, rows, positions, options);
-  std::vector<const Column*> columns;
-  std::ranges::transform(positions, std::back_inserter(columns),
-                         [&](int64_t position) { return &table.columns[static_cast<size_t>(position)]; });
-  Matrix x(std::ssize(rows), encoder.count(), DType::kF64);
-  EncodeReport report;
-  EncodeColumns(table, encoder.columns(), columns, rows, {options.missing, options.unseen}, x, report);
-  return x;
+  return FitAndEncode(table, rows, positions, options);
 }
 
 }  // namespace
@@ -73,7 +65,8 @@ bool LimitsCutASum(const Table& table, std::span<const int64_t> rows, std::span<
     return false;
   }
   const auto error_with = [&](Scaling scaling) {
-    return SquaredErrorsOfHalves(Encoded(table, asked, numbers, scaling), centered).front();
+    const Matrix errors = SquaredErrorsOfHalves(Encoded(table, asked, numbers, scaling), centered);
+    return std::accumulate(errors.Row<double>(0), errors.Row<double>(0) + errors.rows(), 0.0);
   };
   try {
     const double whole = error_with(Scaling::kStandardize);

@@ -74,7 +74,8 @@ bool IsIdentifier(const Column& column, std::span<const int64_t> rows) {
          (NumberRows(values, rising) || IsCalledIdentifier(column.name));
 }
 
-std::string JudgeNumbers(const Column& column, std::span<const int64_t> rows) {
+// `in_family`: a part of one vector, which stays where it has values.
+std::string JudgeNumbers(const Column& column, std::span<const int64_t> rows, bool in_family) {
   double first = std::nan("");
   bool constant = true;
   for (size_t i = 0; i < rows.size() && constant; ++i) {
@@ -84,6 +85,9 @@ std::string JudgeNumbers(const Column& column, std::span<const int64_t> rows) {
   }
   if (constant && std::isnan(first)) {
     return "no value in the training rows";
+  }
+  if (in_family) {
+    return "";
   }
   if (constant) {
     return fmt::format("always {}", column.is_date ? DateText(first) : NumberName(first));
@@ -215,12 +219,8 @@ std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const in
     const Column& column = table.columns[static_cast<size_t>(position)];
     const std::string family = FamilyOf(column.name);
     const bool in_family = !family.empty() && families[family] >= kLeastFamily;
-    std::string reason;
-    if (column.kind == ColumnKind::kText) {
-      reason = JudgeText(column, in_order, keep_free_text);
-    } else if (!in_family) {
-      reason = JudgeNumbers(column, in_order);
-    }
+    std::string reason = column.kind == ColumnKind::kText ? JudgeText(column, in_order, keep_free_text)
+                                                          : JudgeNumbers(column, in_order, in_family);
     if (reason.empty() && !in_family) {
       const Column* const original = copies.OriginalOf(column);
       reason = original == nullptr ? "" : fmt::format("the same values as '{}'", original->name);

@@ -18,14 +18,14 @@ struct LeftOutColumn {
 
 /// The columns at `positions` that say nothing in `rows` (20 at least, else none is judged):
 /// - without a value, or with the same one everywhere;
-/// - whole numbers, different in every row, that number the rows: rising or not, with gaps, from any number on,
-///     but no years;
-///   - whole numbers, different in every row, of a column called like an identifier ("id", "customer_id"). Any
-///     other numbers are measurements, and so are dates;
+/// - whole numbers, different in every row, that number the rows: rising or not, with gaps, from any number on, but no
+///   years;
+/// - whole numbers, different in every row, of a column called like an identifier ("id", "customer_id"). Any other
+///   numbers are measurements, and so are dates;
 /// - free text;
 /// - the same values as a column before.
-/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers all stay. So do images, and free text
-/// with `keep_free_text`.
+/// Numbered columns (p0, p1, p2, ...) are the parts of one vector: such numbers stay where they have a value. So do
+/// images, and free text with `keep_free_text`.
 std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,
                                           std::span<const int64_t> positions, bool keep_free_text = false);
 

@@ -52,15 +52,17 @@ TEST(UselessColumns, TextAndConstants) {
 }
 
 TEST(UselessColumns, NumberedColumnsStay) {
-  std::string text = "p0,p1,p2,flag\n";
+  std::string text = "p0,p1,p2,p3,flag\n";
   for (int i = 0; i < 40; ++i) {
-    text += "0," + std::to_string(i) + ",0,1\n";
+    text += "0," + std::to_string(i) + ",0,,1\n";
   }
   const Table table = ReadCsv(text, "t.csv", {.header = Header::kYes});
-  const int64_t positions[] = {0, 1, 2, 3};
+  const int64_t positions[] = {0, 1, 2, 3, 4};
   const std::vector<LeftOutColumn> useless = UselessColumns(table, AllRowsOf(table), positions);
-  ASSERT_EQ(useless.size(), 1U);
-  EXPECT_EQ(useless[0].name, "flag");
+  ASSERT_EQ(useless.size(), 2U);
+  EXPECT_EQ(useless[0].name, "p3");
+  EXPECT_EQ(useless[0].reason, "no value in the training rows");
+  EXPECT_EQ(useless[1].name, "flag");
 }
 
 }  // namespace
