@@ -164,40 +164,42 @@ std::vector<Row> SplitRows() {
 
 // How texts, dates and numbers become inputs.
 std::vector<Row> EncodingRows() {
-  return {Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
-          Row("min-count", &S::min_count,
-              "One-hot encoding: categories of fewer training rows share one input, other; unseen ones then do so, "
-              "too; auto: by the recipe (plain: 1)",
-              {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
-          Row("max-categories", &S::max_categories,
-              "One-hot encoding: inputs of one column. The most frequent categories have their own, all others share "
-              "one, other",
-              {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
-          Row("text", &S::text,
-              "Free text (different in more than every second row): leave-out; hash: words and pairs of neighboring "
-              "words, hashed into --text-inputs inputs; auto: hash for columns whose words say something about the "
-              "target in the training rows, beside the other columns; not with --group and --split-by",
-              {.choices = &Names<kTextEncodings>}),
-          Row("text-inputs", &S::text_inputs, "Inputs of each column of free text",
-              {.range = kTextInputs, .effect = [](const S& s) { return s.text != "leave-out"; }}),
-          Row("dates", &S::dates,
-              "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
-              "and the day, as sine and cosine, where training rows cover such a period; auto: calendar, and days for "
-              "networks of recipe plain",
-              {.choices = &AutoAnd<&Names<kDateEncodings>>}),
-          Row("codes", &S::codes,
-              "Number columns whose values name something, such as a school or a product: each value of --min-count "
-              "training rows or more has an input of its own, beside the number; none; default: those whose rows tell "
-              "so, but for networks of recipe plain",
-              {.of_columns = true}),
-          Row("numbers", &S::numbers,
-              "Number columns: scaled (by --scale), or ple: piecewise linear encoding, an input for each bin between "
-              "quantiles of the training rows (Gorishniy et al. 2022)",
-              {.choices = &Names<kNumberEncodings>}),
-          Row("bins", &S::bins, "Most bins of a column; few different values have fewer",
-              {.range = kBins,
-               .effect = [](const S& s) { return s.numbers == "ple"; },
-               .effect_text = "For --numbers ple"})};
+  return {
+      Row("encode", &S::encode, "Text columns: onehot or ordinal", {.choices = &Names<kEncodings>}),
+      Row("min-count", &S::min_count,
+          "One-hot encoding: categories of fewer training rows share one input, other; unseen ones then do so, "
+          "too; auto: by the recipe (plain: 1)",
+          {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
+      Row("max-categories", &S::max_categories,
+          "One-hot encoding: inputs of one column. The most frequent categories have their own, all others share "
+          "one, other",
+          {.range = kAtLeastOne, .effect = [](const S& s) { return s.encode == "onehot"; }}),
+      Row("text", &S::text,
+          "Free text (different in more than every second row): leave-out; hash: words and pairs of neighboring "
+          "words, hashed into --text-inputs inputs; auto: hash for columns whose words say something about the "
+          "target in the training rows, beside the other columns; not with --group and --split-by",
+          {.choices = &Names<kTextEncodings>}),
+      Row("text-inputs", &S::text_inputs,
+          "Inputs of each column of free text; auto: 1,024 where the training rows have ten words on average, else 256",
+          {.range = kTextInputs, .effect = [](const S& s) { return s.text != "leave-out"; }}),
+      Row("dates", &S::dates,
+          "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
+          "and the day, as sine and cosine, where training rows cover such a period; auto: calendar, and days for "
+          "networks of recipe plain",
+          {.choices = &AutoAnd<&Names<kDateEncodings>>}),
+      Row("codes", &S::codes,
+          "Number columns whose values name something, such as a school or a product: each value of --min-count "
+          "training rows or more has an input of its own, beside the number; none; default: those whose rows tell "
+          "so, but for networks of recipe plain",
+          {.of_columns = true}),
+      Row("numbers", &S::numbers,
+          "Number columns: scaled (by --scale), or ple: piecewise linear encoding, an input for each bin between "
+          "quantiles of the training rows (Gorishniy et al. 2022)",
+          {.choices = &Names<kNumberEncodings>}),
+      Row("bins", &S::bins, "Most bins of a column; few different values have fewer",
+          {.range = kBins,
+           .effect = [](const S& s) { return s.numbers == "ple"; },
+           .effect_text = "For --numbers ple"})};
 }
 
 std::vector<Row> ScaleRows() {

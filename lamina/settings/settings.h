@@ -70,7 +70,7 @@ struct TrainSettings {
   std::optional<int64_t> min_count;
   int64_t max_categories = PreprocessOptions{}.max_categories;
   std::string text = "auto";
-  int64_t text_inputs = PreprocessOptions{}.text_inputs;
+  std::optional<int64_t> text_inputs;
   std::string dates = "auto";
   std::vector<std::string> codes;
   std::string numbers = "scaled";

@@ -202,7 +202,7 @@ FittedColumn FitText(const Table& table, const Column& column, std::span<const i
   fitted.name = column.name;
   fitted.kind = ColumnKind::kText;
   if (options.text == TextEncoding::kHash && IsFreeText(column, rows)) {
-    fitted.buckets = options.text_inputs;
+    fitted.buckets = options.text_inputs.value_or(InputsOfText(column, rows));
     fitted.missing = std::count_if(rows.begin(), rows.end(), [&](int64_t row) { return column.IsMissing(row); });
     return fitted;
   }

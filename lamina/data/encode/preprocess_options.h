@@ -69,7 +69,7 @@ struct PreprocessOptions {
   std::vector<std::string> codes;
   bool find_codes = false;  // those of ColumnsOfCodes(), too
   TextEncoding text = TextEncoding::kLeaveOut;
-  int64_t text_inputs = 256;  // of each column of free text
+  std::optional<int64_t> text_inputs;  // of each column of free text; none: InputsOfText()
   /// One more input for each column that lacks values in training rows. none: only for columns that lack a hundredth of
   /// at least 500 rows (docs/decisions/0046).
   std::optional<bool> missing_indicator;

@@ -169,8 +169,8 @@ void KeepTellingTexts(const Table& table, std::span<const int64_t> rows, const T
   std::vector<int64_t> others;
   std::ranges::copy_if(roles.inputs, std::back_inserter(others),
                        [&](int64_t position) { return std::ranges::find(texts, position) == texts.end(); });
-  const std::vector<int64_t> telling = TextsThatTell(
-      table, rows, {texts, others, roles.targets[0], targets.task() == Task::kClassification, options.text_inputs});
+  const std::vector<int64_t> telling =
+      TextsThatTell(table, rows, {texts, others, roles.targets[0], targets.task() == Task::kClassification});
   if (telling.empty()) {
     return;
   }

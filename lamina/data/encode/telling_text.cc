@@ -21,10 +21,12 @@ constexpr int64_t kMostOthers = 300;
 constexpr int64_t kMostOfColumn = 60;  // categories of another column that have an input
 constexpr int64_t kRareCategory = 5;   // of fewer rows
 constexpr int64_t kMostClasses = 100;
+constexpr int64_t kHashes = 256;
 constexpr double kRidge = 10;  // beside texts of length 1
 constexpr double kLeastGainOfText = 0.025;
 constexpr double kLeastSurenessOfText = 2.75;
 
+// Those that have a target.
 std::vector<int64_t> RowsAsked(const Column& target, std::span<const int64_t> rows) {
   std::vector<int64_t> asked;
   const auto count = std::min<int64_t>(std::ssize(rows), kMostRowsRead);
@@ -118,7 +120,7 @@ std::vector<int64_t> TextsThatTell(const Table& table, std::span<const int64_t> 
   options.min_count = kRareCategory;
   options.max_categories = kMostOfColumn;
   options.text = TextEncoding::kHash;
-  options.text_inputs = question.buckets;
+  options.text_inputs = kHashes;
   std::vector<int64_t> telling;
   try {
     const Matrix y = CenteredTargets(target, asked, question.classes);

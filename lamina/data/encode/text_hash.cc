@@ -64,4 +64,15 @@ void HashText(std::string_view text, std::span<double> buckets) {
   }
 }
 
+int64_t CountWords(std::string_view text) {
+  int64_t words = 0;
+  bool in_word = false;
+  for (const char byte : text) {
+    const bool is_part = LowerLetter(byte) >= 0;
+    words += is_part && !in_word ? 1 : 0;
+    in_word = is_part;
+  }
+  return words;
+}
+
 }  // namespace lamina

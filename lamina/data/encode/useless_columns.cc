@@ -15,6 +15,7 @@
 #include "lamina/base/text.h"
 #include "lamina/base/utf8.h"
 #include "lamina/data/encode/column_access.h"
+#include "lamina/data/encode/text_hash.h"
 
 namespace lamina {
 namespace {
@@ -200,6 +201,22 @@ class Copies {
 
 bool IsFreeText(const Column& column, std::span<const int64_t> rows) {
   return column.kind == ColumnKind::kText && std::ssize(rows) >= kLeastRows && CountText(column, rows).is_free();
+}
+
+int64_t InputsOfText(const Column& column, std::span<const int64_t> rows) {
+  constexpr int64_t kShort = 256;
+  constexpr int64_t kLong = 1024;
+  constexpr double kLong_words = 10;
+  int64_t words = 0;
+  int64_t texts = 0;
+  for (const int64_t row : rows) {
+    if (const int32_t code = column.codes[static_cast<size_t>(row)]; code >= 0) {
+      words += CountWords(column.categories[static_cast<size_t>(code)]);
+      ++texts;
+    }
+  }
+  const auto least = static_cast<double>(std::max<int64_t>(1, texts));
+  return static_cast<double>(words) >= kLong_words * least ? kLong : kShort;
 }
 
 std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const int64_t> rows,

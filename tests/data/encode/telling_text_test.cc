@@ -12,6 +12,8 @@
 #include "lamina/base/random.h"
 #include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/text_hash.h"
+#include "lamina/data/encode/useless_columns.h"
 #include "lamina/data/files/csv.h"
 
 namespace lamina {
@@ -110,6 +112,18 @@ TEST(TellingText, BecomesAnInputBySettings) {
   const Preprocessor both = Preprocessor::Fit(table, rows, AsTrained(TextEncoding::kHash));
   EXPECT_EQ(InputsOfColumn(both, "review") + InputsOfColumn(both, "name"), 512);
   EXPECT_EQ(Preprocessor::FromJson(chosen.ToJson()).ToJson(), chosen.ToJson());
+}
+
+TEST(TellingText, LongTextHasMoreInputs) {
+  EXPECT_EQ(CountWords(" one,two  three-4 "), 4);
+  EXPECT_EQ(CountWords(" ... "), 0);
+  std::string text = "short,long\n";
+  for (int i = 0; i < 100; ++i) {
+    text += fmt::format("word {0},one two three four five six seven eight nine {0}\n", i);
+  }
+  const Table table = ReadCsv(text, "t.csv", {});
+  EXPECT_EQ(InputsOfText(table.columns[0], AllOf(table)), 256);
+  EXPECT_EQ(InputsOfText(table.columns[1], AllOf(table)), 1024);
 }
 
 // All columns are free text: those that tell are hashed, and the others left out.
