@@ -19,15 +19,6 @@ constexpr double kShifted = 0.1;
 constexpr double kDrifted = 0.25;
 constexpr double kNoise = 2;  // times what is expected of equal data
 
-std::vector<int64_t> SpreadOut(std::span<const int64_t> rows) {
-  const int64_t count = std::min<int64_t>(kProfileRows, std::ssize(rows));
-  std::vector<int64_t> some;
-  for (int64_t i = 0; i < count; ++i) {
-    some.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
-  }
-  return some;
-}
-
 ColumnProfile ProfileOfColumn(const FittedColumn& fitted, const Column& column, std::span<const int64_t> rows) {
   ColumnProfile profile;
   profile.name = fitted.name;
@@ -165,7 +156,7 @@ DataProfile ProfileOf(const BoundTable& table, const Preprocessor& preprocessor,
   if (preprocessor.inputs().is_image() || columns.size() > kProfileColumns || rows.empty()) {
     return profile;
   }
-  const std::vector<int64_t> some = SpreadOut(rows);
+  const std::vector<int64_t> some = SpreadOut(rows, kProfileRows);
   profile.rows = std::ssize(some);
   for (size_t c = 0; c < columns.size(); ++c) {
     profile.columns.push_back(ProfileOfColumn(columns[c], table.InputColumn(c), some));

@@ -202,13 +202,9 @@ std::optional<Importance> QuickImportance(const Model& model, const Backend& bac
   if (inputs.is_image() || inputs.columns().empty() || count < kLeastRows) {
     return std::nullopt;
   }
-  std::vector<int64_t> chosen;
-  for (int64_t i = 0; i < count; ++i) {
-    chosen.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
-  }
   try {
     const BoundTable bound(model.preprocessor, table);
-    const Dataset data = bound.Encode(bound.RowsWithTargets(chosen), model.network.dtype());
+    const Dataset data = bound.Encode(bound.RowsWithTargets(SpreadOut(rows, count)), model.network.dtype());
     return PermutationImportance({model, backend, bound, data}, MetricForImportance(model), kRepeats, /*seed=*/1);
   } catch (const Error&) {  // the metric is undefined for these rows
     return std::nullopt;

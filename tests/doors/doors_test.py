@@ -284,7 +284,7 @@ class DoorsTest(CliTest):
 
     def check_kind_of_model(self, arguments, onnx, int8):
         """One model through every door but the window; what cannot be exported is refused by name."""
-        kind = Kind([f"{i / 7:.3f}" for i in range(100)], [("2.5", 2.5), ("-3", -3), (".5", 0.5), ("9", 9), ("6.25", 6.25)],
+        kind = Kind([f"{10 + i / 12:.3f}" for i in range(100)], [("12.5", 12.5), ("-3", -3), (".5", 0.5), ("19", 19), ("16.25", 16.25)],
                     classes=0 if "regression" in arguments else 3, onnx=onnx)
         self.write_rows("train.csv", rows_of(kind))
         self.write_rows("asked.csv", asked_rows(kind))

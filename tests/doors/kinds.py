@@ -42,7 +42,7 @@ _WORDS = [
     "screen flickers at night",
     "password is lost",
 ]
-_TEXTS = [f"{_WORDS[i % 5]} {'urgent' if i % 3 else 'later'} {i}" for i in range(120)]
+_TEXTS = [f"{_WORDS[i % 5]} {'urgent' if i % 3 else 'later'} {i}" for i in range(240)]
 
 KINDS = {
     "whole numbers": Kind(
@@ -138,6 +138,9 @@ KINDS = {
         settings={"text": "hash"},
         onnx=False,
     ),
+    "free text that tells": Kind(
+        _TEXTS, ["password is lost", "cannot log in later", "quite other words", ""], text=True, onnx=False
+    ),
     "gaps leave rows out": Kind(
         [["red", "green", ""][i % 3] for i in range(99)],
         ["red", "", "green", "n/a"],
@@ -201,6 +204,9 @@ MODELS = {
     "rfm": (("--method", "rfm"), True, False),
     "boosted trees": (("--method", "boost"), True, True),
     "a network and rfm": (("--recipe", "mixed", "--hidden", "9", "--epochs", "3"), True, False),
+    "a line and what it leaves": (
+        ("--task", "regression", "--line", "possible", "--recipe", "mixed", "--hidden", "9", "--epochs", "3"), True, False,
+    ),
     "nearest neighbors": (("--method", "knn"), False, False),
     "calibrated": (("--hidden", "9", "--calibrate", *_EPOCHS), True, True),
     "regression with intervals": (("--hidden", "9", "--task", "regression", "--intervals", "0.8", *_EPOCHS), True, True),

@@ -33,14 +33,7 @@ struct Answers {
 };
 
 Answers AnswersOf(const Column& target, std::span<const int64_t> rows, bool classes) {
-  Answers answers;
-  const auto count = std::min<int64_t>(std::ssize(rows), kMostAsked);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = rows[static_cast<size_t>(i * std::ssize(rows) / count)];
-    if (!target.IsMissing(row)) {
-      answers.rows.push_back(row);
-    }
-  }
+  Answers answers{.rows = SpreadOut(rows, kMostAsked, target)};
   if (classes) {
     const CategoryView view(target, answers.rows);
     answers.width = std::ssize(view.names());

@@ -39,27 +39,19 @@ bool LimitsCutASum(const Table& table, std::span<const int64_t> rows, std::span<
     const Column& column = table.columns[static_cast<size_t>(position)];
     return column.kind == ColumnKind::kNumber && !column.is_date;
   });
-  std::vector<int64_t> asked;
-  std::vector<double> y;
-  const auto count = std::min<int64_t>(std::ssize(rows), kMostRows);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = rows[static_cast<size_t>(i * std::ssize(rows) / count)];
-    if (!answers.IsMissing(row)) {
-      asked.push_back(row);
-      y.push_back(answers.Number(row));
-    }
-  }
+  const std::vector<int64_t> asked = SpreadOut(rows, kMostRows, answers);
   if (answers.kind != ColumnKind::kNumber || numbers.empty() || std::ssize(numbers) > kMostColumns ||
       kRowsAColumn * std::ssize(numbers) > std::ssize(asked)) {
     return false;
   }
-  const double mean = std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
-  Matrix centered(std::ssize(y), 1, DType::kF64);
+  Matrix centered(std::ssize(asked), 1, DType::kF64);
+  double* const y = centered.Row<double>(0);
+  std::ranges::transform(asked, y, [&](int64_t row) { return answers.Number(row); });
+  const double mean = std::accumulate(y, y + centered.rows(), 0.0) / static_cast<double>(centered.rows());
   double spread = 0;
-  for (size_t i = 0; i < y.size(); ++i) {
-    const double number = y[i] - mean;
-    *centered.Row<double>(static_cast<int64_t>(i)) = number;
-    spread += number * number;
+  for (int64_t i = 0; i < centered.rows(); ++i) {
+    y[i] -= mean;
+    spread += y[i] * y[i];
   }
   if (!(spread > 0) || !std::isfinite(spread)) {
     return false;

@@ -26,19 +26,6 @@ constexpr double kRidge = 10;  // beside texts of length 1
 constexpr double kLeastGainOfText = 0.025;
 constexpr double kLeastSurenessOfText = 2.75;
 
-// Those that have a target.
-std::vector<int64_t> RowsAsked(const Column& target, std::span<const int64_t> rows) {
-  std::vector<int64_t> asked;
-  const auto count = std::min<int64_t>(std::ssize(rows), kMostRowsRead);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = rows[static_cast<size_t>(i * std::ssize(rows) / count)];
-    if (!target.IsMissing(row)) {
-      asked.push_back(row);
-    }
-  }
-  return asked;
-}
-
 // Numbers, or for each class 1 where it is the row's; of mean 0.
 Matrix CenteredTargets(const Column& target, std::span<const int64_t> rows, bool classes) {
   Matrix y;
@@ -109,7 +96,7 @@ bool IsLess(const std::vector<double>& with, const std::vector<double>& without)
 
 std::vector<int64_t> TextsThatTell(const Table& table, std::span<const int64_t> rows, const TextQuestion& question) {
   const Column& target = table.columns[static_cast<size_t>(question.target)];
-  const std::vector<int64_t> asked = RowsAsked(target, rows);
+  const std::vector<int64_t> asked = SpreadOut(rows, kMostRowsRead, target);
   if (question.texts.empty() || std::ssize(asked) < kLeastRowsRead) {
     return {};
   }

@@ -173,6 +173,21 @@ std::vector<int64_t> AllRowsOf(const Table& table) {
   return rows;
 }
 
+std::vector<int64_t> SpreadOut(std::span<const int64_t> rows, int64_t most) {
+  const auto count = std::min<int64_t>(std::ssize(rows), most);
+  std::vector<int64_t> some;
+  for (int64_t i = 0; i < count; ++i) {
+    some.push_back(rows[static_cast<size_t>(i * std::ssize(rows) / count)]);
+  }
+  return some;
+}
+
+std::vector<int64_t> SpreadOut(std::span<const int64_t> rows, int64_t most, const Column& with) {
+  std::vector<int64_t> some = SpreadOut(rows, most);
+  std::erase_if(some, [&](int64_t row) { return with.IsMissing(row); });
+  return some;
+}
+
 std::string NumberName(double value) {
   if (std::abs(value) < 1e15 && value == std::trunc(value)) {
     return fmt::format("{}", static_cast<int64_t>(value));

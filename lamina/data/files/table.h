@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,10 @@ struct Table {
 
 /// 0, 1, ... of all rows.
 std::vector<int64_t> AllRowsOf(const Table& table);
+/// `most` of the rows, evenly spread; all where they are fewer.
+std::vector<int64_t> SpreadOut(std::span<const int64_t> rows, int64_t most);
+/// Those of them that have a value in the column.
+std::vector<int64_t> SpreadOut(std::span<const int64_t> rows, int64_t most, const Column& with);
 
 /// A number as a category and in messages: "3", "2.5".
 std::string NumberName(double value);
