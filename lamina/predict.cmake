@@ -7,7 +7,7 @@ endif()
 set(predict_sources
     lamina.cc platform/encoding.cc platform/file.cc platform/memory.cc platform/process.cc
     platform/$<IF:$<PLATFORM_ID:Darwin>,macos,linux>/process.cc
-    base/buffer.cc base/convert.cc base/dtype.cc base/error.cc base/file.cc base/list_text.cc base/mapped_file.cc base/names.cc
+    base/base64.cc base/buffer.cc base/convert.cc base/dtype.cc base/error.cc base/file.cc base/list_text.cc base/mapped_file.cc base/names.cc
     base/one_thread.cc base/own_checksum.cc base/abandon.cc base/own_pages.cc base/part_file.cc base/stop.cc base/text.cc base/version.cc
     neuron/activation.cc neuron/formula_parameters.cc neuron/loss.cc neuron/problem.cc neuron/weight_storage.cc
     data/files/cells.cc data/files/csv.cc data/files/csv_box.cc data/files/csv_categories.cc data/files/csv_columns.cc
@@ -19,7 +19,7 @@ set(predict_sources
     data/encode/column_statistics.cc data/encode/dataset.cc data/encode/decisions.cc data/encode/derive.cc
     data/encode/encoder_json.cc data/encode/fitted_column.cc data/encode/input_encoder.cc data/encode/new_labels.cc
     data/encode/preprocessor.cc data/encode/report_text.cc data/encode/target_encoder.cc
-    data/encode/text_hash.cc
+    data/encode/text_hash.cc data/encode/text_scores.cc
     nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
     model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/int8_ranges.cc model/intervals.cc model/model.cc
     model/network_file.cc model/outputs.cc model/safetensors.cc)

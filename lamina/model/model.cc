@@ -38,6 +38,10 @@ bool IsNewEncoding(const FittedColumn& column) {
 }
 
 int64_t FormatVersionOf(const Model& model) {
+  const std::vector<FittedColumn>& inputs = model.preprocessor.inputs().columns();
+  if (std::ranges::any_of(inputs, [](const FittedColumn& column) { return column.scores != nullptr; })) {
+    return 10;
+  }
   if (model.gates) {
     return 9;
   }
@@ -51,7 +55,6 @@ int64_t FormatVersionOf(const Model& model) {
   if (model.network.members() > 1) {
     return 6;
   }
-  const std::vector<FittedColumn>& inputs = model.preprocessor.inputs().columns();
   if (model.preprocessor.policies().missing == MissingPolicy::kMedian ||
       !model.preprocessor.targets().form().quantiles.empty() ||
       std::any_of(inputs.begin(), inputs.end(), &IsNewEncoding)) {

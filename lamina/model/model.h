@@ -25,7 +25,7 @@ struct Int8Network;  // model/int8_network.h
 /// has trained radii, which a reader of version 1 would leave out of the computation. 3 has weights in few bits. 4
 /// answers by the nearest of its rows, 5 has encodings of columns that came with it. 6 has members, 7 more than one
 /// network, 8 residual blocks, 9 gates.
-inline constexpr int kModelFormatVersion = 9;
+inline constexpr int kModelFormatVersion = 10;
 
 /// How far from an answer of a regression the true value lies. It is within half_widths[target] (in its units) for this
 /// share of rows like those of the measurement.

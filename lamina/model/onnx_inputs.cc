@@ -182,8 +182,8 @@ class InputBuilder {
   // A text column: its category's index, then one input a category, or a number for it. OneHotEncoder also refuses
   // what training did not see, if the model does.
   void Text(const FittedColumn& column, std::vector<std::string>& parts) {
-    if (column.buckets > 0) {
-      throw Error(ErrorCode::kUnsupported, "ONNX has no operators for the hashed words of free text",
+    if (column.IsWords()) {
+      throw Error(ErrorCode::kUnsupported, "ONNX has no operators for the words of free text",
                   {.column = column.name, .remedy = "Train without the column (--drop, or --text leave-out)."});
     }
     graph_.AddInput(column.name, OnnxType::kString, 1);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lamina/base/base64.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/base/version.h"
@@ -64,26 +65,6 @@ bool SameSecret(std::string_view a, std::string_view b) {
   return differs == 0;
 }
 
-std::string FromBase64(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text.substr(0, text.find('='))) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) {
-      return "";
-    }
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes += static_cast<char>(bits >> count & 0xFF);
-    }
-  }
-  return bytes;
-}
-
 int StatusOf(const Error& error) {
   switch (error.code()) {
     case ErrorCode::kBadModel:
@@ -134,7 +115,7 @@ bool Service::Allowed(const Request& request) const {
     return SameSecret(shown, token_);
   }
   if (IsType(scheme, "basic")) {  // what a browser has: any name, the token as the password
-    const std::string pair = FromBase64(shown);
+    const std::string pair = FromBase64(shown).value_or("");
     const size_t colon = pair.find(':');
     return colon != std::string::npos && SameSecret(std::string_view(pair).substr(colon + 1), token_);
   }

@@ -27,8 +27,10 @@ inline constexpr Named<NumberEncoding> kNumberEncodings[] = {{"scaled", NumberEn
                                                              {"ple", NumberEncoding::kPiecewise}};
 inline constexpr Named<DateEncoding> kDateEncodings[] = {{"days", DateEncoding::kDays},
                                                          {"calendar", DateEncoding::kCalendar}};
-inline constexpr Named<TextEncoding> kTextEncodings[] = {
-    {"auto", TextEncoding::kAuto}, {"leave-out", TextEncoding::kLeaveOut}, {"hash", TextEncoding::kHash}};
+inline constexpr Named<TextEncoding> kTextEncodings[] = {{"auto", TextEncoding::kAuto},
+                                                         {"leave-out", TextEncoding::kLeaveOut},
+                                                         {"score", TextEncoding::kScore},
+                                                         {"hash", TextEncoding::kHash}};
 inline constexpr Named<UnseenPolicy> kUnseen[] = {
     {"zero", UnseenPolicy::kZero}, {"error", UnseenPolicy::kError}, {"auto", UnseenPolicy::kZero}};  // of older files
 inline constexpr Named<Encoding> kEncodings[] = {{"onehot", Encoding::kOneHot}, {"ordinal", Encoding::kOrdinal}};

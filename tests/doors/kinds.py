@@ -138,8 +138,20 @@ KINDS = {
         settings={"text": "hash"},
         onnx=False,
     ),
-    "free text that tells": Kind(
-        _TEXTS, ["password is lost", "cannot log in later", "quite other words", ""], text=True, onnx=False
+    "scores of free text": Kind(
+        _TEXTS,
+        ["password is lost", "Cannot log-in, LATER", "quite other words", "", "¿Dónde está, naïve? ünß 日本語 a", "--- !"],
+        text=True,
+        settings={"text": "score"},
+        onnx=False,
+    ),
+    "scores of free text for classes": Kind(
+        [f"{word} {i}" for i in range(60) for word in _WORDS],
+        ["password is lost", "screen flickers", "quite other words", ""],
+        text=True,
+        classes=4,
+        settings={"text": "score"},
+        onnx=False,
     ),
     "gaps leave rows out": Kind(
         [["red", "green", ""][i % 3] for i in range(99)],

@@ -40,15 +40,6 @@ struct Doubled {
   }
 };
 
-TEST(HtmlPage, Base64OfRfc4648) {
-  EXPECT_EQ(Base64(""), "");
-  EXPECT_EQ(Base64("f"), "Zg==");
-  EXPECT_EQ(Base64("fo"), "Zm8=");
-  EXPECT_EQ(Base64("foo"), "Zm9v");
-  EXPECT_EQ(Base64("foob"), "Zm9vYg==");
-  EXPECT_EQ(Base64("\xff\xfe\xfd"), "//79");
-}
-
 TEST(HtmlPage, ArraysBeginOnEightBytes) {
   PageBlob blob;
   const int8_t bytes[] = {1, 2, 3};

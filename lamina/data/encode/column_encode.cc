@@ -127,20 +127,29 @@ void EncodeIndicator(const Column& column, std::span<const int64_t> rows, T* out
   }
 }
 
-// `out` is zero before; so is text without words. Missing text is such, too, where gaps are filled.
+// Missing text is such without words, where gaps are filled.
 template <class T>
 bool EncodeWords(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, Counts& counts) {
-  std::vector<double> buckets(static_cast<size_t>(source.fitted->buckets));
+  const FittedColumn& fitted = *source.fitted;
+  std::vector<double> numbers(static_cast<size_t>(fitted.value_width()));
+  const auto read = [&](std::string_view text) {
+    if (fitted.scores) {
+      fitted.scores->Score(text, numbers.data());
+    } else {
+      std::ranges::fill(numbers, 0.0);
+      HashText(text, numbers);
+    }
+  };
   bool good = true;
   for (const int64_t row : rows) {
     if (const int32_t code = source.view->Code(row); code >= 0) {
-      std::fill(buckets.begin(), buckets.end(), 0.0);
-      HashText(source.view->names()[static_cast<size_t>(code)], buckets);
-      std::transform(buckets.begin(), buckets.end(), out, [](double count) { return static_cast<T>(count); });
+      read(source.view->names()[static_cast<size_t>(code)]);
     } else {
+      read("");
       good &= source.fills_text;
       ++counts.filled;
     }
+    std::ranges::transform(numbers, out, [](double number) { return static_cast<T>(number); });
     out += out_stride;
   }
   return good;
@@ -152,7 +161,7 @@ int32_t CategoryOf(const Source& source, int64_t row) {
   if (code < 0) {
     return source.fills_text ? source.fitted->fill_category : -2;
   }
-  if (source.fitted->buckets > 0) {
+  if (source.fitted->IsWords()) {
     return 0;  // all words are known
   }
   return source.index[static_cast<size_t>(code)];
@@ -190,7 +199,7 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
     if (source.fitted->indicates_missing) {
       EncodeIndicator(*source.column, rows, first + source.fitted->value_width(), out_stride);
     }
-    if (source.fitted->buckets > 0) {
+    if (source.fitted->IsWords()) {
       good &= EncodeWords(source, rows, first, out_stride, counts);
     } else if (source.view != nullptr) {
       good &= EncodeText(source, rows, first, out_stride, counts);

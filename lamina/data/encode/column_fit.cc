@@ -19,6 +19,7 @@
 #include "lamina/data/encode/code_columns.h"
 #include "lamina/data/encode/column_access.h"
 #include "lamina/data/encode/column_statistics.h"
+#include "lamina/data/encode/text_scores_fit.h"
 #include "lamina/data/encode/useless_columns.h"
 
 namespace lamina {
@@ -197,12 +198,16 @@ void ScaleIndices(FittedColumn& fitted, std::span<const double> counts, Scaling 
 }
 
 FittedColumn FitText(const Table& table, const Column& column, std::span<const int64_t> rows,
-                     const PreprocessOptions& options) {
+                     const PreprocessOptions& options, const Matrix& taught) {
   FittedColumn fitted;
   fitted.name = column.name;
   fitted.kind = ColumnKind::kText;
-  if (options.text == TextEncoding::kHash && IsFreeText(column, rows)) {
-    fitted.buckets = options.text_inputs.value_or(InputsOfText(column, rows));
+  if (ReadsWords(options.text) && IsFreeText(column, rows)) {
+    if (MayScore(options.text) && !(options.text == TextEncoding::kByTexts && TextsRecur(column, rows))) {
+      fitted.scores = std::make_shared<const TextScores>(FitTextScores(column, rows, taught));
+    } else {
+      fitted.buckets = options.text_inputs.value_or(InputsOfText(column, rows));
+    }
     fitted.missing = std::count_if(rows.begin(), rows.end(), [&](int64_t row) { return column.IsMissing(row); });
     return fitted;
   }
@@ -296,10 +301,11 @@ FittedColumn NumberBeforeStatistics(const Table& table, const Column& column, co
 }
 
 FittedColumn BeforeStatistics(const Table& table, int64_t position, std::span<const int64_t> rows,
-                              const PreprocessOptions& options) {
+                              const PreprocessOptions& options, const Matrix& taught) {
   const Column& column = table.columns[static_cast<size_t>(position)];
   const bool text = column.kind == ColumnKind::kText;
-  FittedColumn fitted = text ? FitText(table, column, rows, options) : NumberBeforeStatistics(table, column, options);
+  FittedColumn fitted =
+      text ? FitText(table, column, rows, options, taught) : NumberBeforeStatistics(table, column, options);
   if (!text && AreCodes(table, position, options)) {
     SetCodes(table, column, rows, options, fitted);
   }
@@ -317,7 +323,8 @@ bool NeedsStatistics(const Table& table, const Column& column, const PreprocessO
 }  // namespace
 
 std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t> rows,
-                                    std::span<const int64_t> positions, const PreprocessOptions& options) {
+                                    std::span<const int64_t> positions, const PreprocessOptions& options,
+                                    const Matrix& taught) {
   const int64_t bins = options.numbers == NumberEncoding::kPiecewise ? options.bins : 0;
   const Scaling scaling = NumberScaling(options);
   std::vector<FittedColumn> columns;
@@ -329,7 +336,7 @@ std::vector<FittedColumn> FitInputs(const Table& table, std::span<const int64_t>
       measured.push_back(&column);
       measured_column.push_back(columns.size());
     }
-    columns.push_back(BeforeStatistics(table, position, rows, options));
+    columns.push_back(BeforeStatistics(table, position, rows, options, taught));
   }
   const std::vector<ColumnStatistics> statistics = ComputeStatistics(measured, rows);
   const bool median = options.missing == MissingPolicy::kMedian;

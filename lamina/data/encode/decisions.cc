@@ -84,7 +84,7 @@ void AddOdd(const Table& table, const Column& column, std::vector<ColumnDecision
 
 void AddFill(const FittedColumn& input, bool median, std::vector<ColumnDecision>& decisions) {
   const std::string with =
-      input.buckets > 0 ? "no words"
+      input.IsWords() ? "no words"
       : input.kind == ColumnKind::kText
           ? fmt::format("the most frequent, '{}'", input.categories[static_cast<size_t>(input.fill_category)])
           : fmt::format("the {}, {}", median ? "median" : "mean",
@@ -165,6 +165,14 @@ void AddInput(const FittedColumn& input, MissingPolicy missing, const Preprocess
     decisions.push_back({input.name,
                          fmt::format("free text: its words are hashed into {} inputs", WithThousands(input.buckets)),
                          "--text leave-out"});
+  }
+  if (input.scores) {
+    decisions.push_back(
+        {input.name,
+         fmt::format("free text: {} what its words say of the target, learnt from other texts",
+                     input.scores->count() == 1 ? "an input says"
+                                                : fmt::format("{} inputs say", WithThousands(input.scores->count()))),
+         "--text leave-out"});
   }
 }
 

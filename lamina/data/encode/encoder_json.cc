@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "lamina/base/base64.h"
 #include "lamina/data/encode/code_columns.h"
 
 namespace lamina::encoder_json {
@@ -68,6 +69,21 @@ Curve CurveFrom(const json& object) {
   return IsSet(object, "smooth_clip") ? Curve::kSmoothClip : Curve::kLinear;
 }
 
+TextScores ScoresFromJson(const json& object) {
+  TextScores scores;
+  scores.buckets = Get<int64_t>(object, "buckets");
+  scores.offsets = NumbersIn(object, "offsets");
+  scores.steps = NumbersIn(object, "steps");
+  const std::optional<std::string> bytes = FromBase64(Get<std::string>(object, "weights"));
+  if (scores.buckets < 1 || scores.buckets > kMostBuckets || scores.steps.empty() ||
+      scores.offsets.size() != scores.steps.size() || !bytes ||
+      std::ssize(*bytes) != TextScores::kFolds * scores.buckets * scores.count()) {
+    ThrowField("scores", "does not hold its weights");
+  }
+  scores.weights.assign(bytes->begin(), bytes->end());
+  return scores;
+}
+
 json ColumnToJson(const FittedColumn& column) {
   json object{{"name", column.name},
               {"position", column.position},
@@ -101,6 +117,9 @@ json ColumnToJson(const FittedColumn& column) {
     }
     if (column.buckets > 0) {
       object["buckets"] = column.buckets;
+    }
+    if (column.scores) {
+      object["scores"] = ToJson(*column.scores);
     }
     object["encoding"] = NameOf(column.one_hot, kEncodings);
     object["categories"] = column.categories;
@@ -141,8 +160,12 @@ FittedColumn ColumnFromJson(const json& object) {
   column.one_hot = GetKind(object, "encoding", kEncodings);
   column.has_other = IsSet(object, "other");
   column.buckets = object.contains("buckets") ? Get<int64_t>(object, "buckets") : 0;
-  if (column.buckets > kMostBuckets || (column.one_hot ? column.buckets > 0 : column.has_other)) {
-    ThrowField(column.has_other ? "other" : "buckets", "does not fit the encoding");
+  if (object.contains("scores")) {
+    column.scores = std::make_shared<const TextScores>(ScoresFromJson(object["scores"]));
+  }
+  if (column.buckets > kMostBuckets || (column.buckets > 0 && column.scores) ||
+      (column.one_hot ? column.IsWords() : column.has_other)) {
+    ThrowField(column.has_other ? "other" : column.scores ? "scores" : "buckets", "does not fit the encoding");
   }
   column.categories = Get<std::vector<std::string>>(object, "categories");
   column.fill_category = static_cast<int32_t>(Get<int64_t>(object, "fill_category"));
@@ -150,6 +173,12 @@ FittedColumn ColumnFromJson(const json& object) {
 }
 
 }  // namespace
+
+json ToJson(const TextScores& scores) {
+  const std::string_view bytes(reinterpret_cast<const char*>(scores.weights.data()), scores.weights.size());
+  return {
+      {"buckets", scores.buckets}, {"offsets", scores.offsets}, {"steps", scores.steps}, {"weights", ToBase64(bytes)}};
+}
 
 void ThrowField(const std::string& field, const std::string& message, const std::string& value) {
   throw Error(ErrorCode::kBadModel, fmt::format("preprocessor: field '{}' {}", field, message), {.value = value});

@@ -72,6 +72,7 @@ auto AsField(Fn&& read) {
 /// A list of finite numbers; empty where there is none.
 std::vector<double> NumbersIn(const json& object, const char* field);
 
+json ToJson(const TextScores& scores);
 json ToJson(const std::vector<FittedColumn>& columns);
 std::vector<FittedColumn> ColumnsFromJson(const json& object, const char* field);
 

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lamina/data/encode/text_scores.h"
 #include "lamina/data/files/table.h"
 
 namespace lamina {
@@ -77,8 +79,8 @@ struct NumberSpan {
 };
 
 /// Numbers become one input, or one per bin (`edges`); dates get two more for every period, codes one for every value.
-/// Text becomes one input per category, its category's index scaled, or one per bucket of its words' hashes. Where
-/// training rows lacked values, one more input says whether the value is missing.
+/// Text becomes one input per category, its category's index scaled, one per bucket of its words' hashes, or what its
+/// words say of the target. Where training rows lacked values, one more input says whether the value is missing.
 struct FittedColumn {
   std::string name;
   int64_t position = 0;  // in the table it was fitted on
@@ -86,17 +88,18 @@ struct FittedColumn {
   ColumnScaling scaling;
   double fill = 0;  // the mean (or median) of the training rows, for missing numbers; 0 where nothing was measured
   bool one_hot = false;
-  std::vector<std::string> categories;  // text only
-  int32_t fill_category = 0;            // for missing text: the most frequent one
-  bool is_date = false;                 // the numbers are days since 1970-01-01
-  ColumnFormat format;                  // of the training data's file
-  std::optional<NumberSpan> span;       // of the training rows; older files have none
-  std::vector<double> edges;            // ascending: of the bins of a piecewise-linear encoding; none: `scaling`
-  std::vector<double> periods;          // of dates, in days: each is a sine and a cosine beside `scaling`
-  std::vector<double> codes;            // values with an input of their own beside `scaling`, ascending
-  bool has_other = false;               // one-hot: one more input for all values that are no category
-  int64_t buckets = 0;                  // free text: so many inputs
-  bool indicates_missing = false;       // one more input, 1 where the value is missing
+  std::vector<std::string> categories;       // text only
+  int32_t fill_category = 0;                 // for missing text: the most frequent one
+  bool is_date = false;                      // the numbers are days since 1970-01-01
+  ColumnFormat format;                       // of the training data's file
+  std::optional<NumberSpan> span;            // of the training rows; older files have none
+  std::vector<double> edges;                 // ascending: of the bins of a piecewise-linear encoding; none: `scaling`
+  std::vector<double> periods;               // of dates, in days: each is a sine and a cosine beside `scaling`
+  std::vector<double> codes;                 // values with an input of their own beside `scaling`, ascending
+  bool has_other = false;                    // one-hot: one more input for all values that are no category
+  int64_t buckets = 0;                       // free text: so many inputs
+  std::shared_ptr<const TextScores> scores;  // free text: an input each
+  bool indicates_missing = false;            // one more input, 1 where the value is missing
 
   // Known from fitting, not stored:
   int64_t missing = 0;  // training rows without a value
@@ -106,10 +109,15 @@ struct FittedColumn {
   int64_t place = 0;       // of its first number in an encoded row
   bool keeps_mean = true;  // `fill` was measured
 
+  /// Free text, of which words are read.
+  bool IsWords() const { return buckets > 0 || scores != nullptr; }
   /// Inputs without that of missing values.
   int64_t value_width() const {
     if (kind == ColumnKind::kText) {
-      return buckets > 0 ? buckets : one_hot ? std::ssize(categories) + (has_other ? 1 : 0) : 1;
+      return scores        ? scores->count()
+             : buckets > 0 ? buckets
+             : one_hot     ? std::ssize(categories) + (has_other ? 1 : 0)
+                           : 1;
     }
     return (edges.empty() ? 1 : std::ssize(edges) - 1) + 2 * std::ssize(periods) + std::ssize(codes);
   }

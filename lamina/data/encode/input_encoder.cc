@@ -27,7 +27,11 @@ void AddNames(const FittedColumn& column, std::vector<std::string>& names) {
   for (size_t i = 0; i + 1 < column.edges.size(); ++i) {
     names.push_back(fmt::format("{} ({:.6g} to {:.6g})", column.name, column.edges[i], column.edges[i + 1]));
   }
-  if (!column.one_hot && column.buckets == 0 && column.edges.empty()) {
+  for (int64_t i = 0; column.scores && i < column.scores->count(); ++i) {
+    names.push_back(column.scores->count() > 1 ? fmt::format("{} (score {})", column.name, i)
+                                               : column.name + " (score)");
+  }
+  if (!column.one_hot && !column.IsWords() && column.edges.empty()) {
     names.push_back(column.name);
   }
   for (const double period : column.periods) {
@@ -46,11 +50,11 @@ void AddNames(const FittedColumn& column, std::vector<std::string>& names) {
 }  // namespace
 
 InputEncoder InputEncoder::Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
-                               const PreprocessOptions& options) {
+                               const PreprocessOptions& options, const Matrix& taught) {
   InputEncoder encoder;
   encoder.image_height_ = table.image_height;
   encoder.image_width_ = table.image_width;
-  encoder.columns_ = FitInputs(table, rows, positions, options);
+  encoder.columns_ = FitInputs(table, rows, positions, options, taught);
   encoder.Finish(Fills(options.missing));
   return encoder;
 }
@@ -90,7 +94,7 @@ InputEncoder InputEncoder::FromJson(const nlohmann::json& object, bool measured_
     encoder_json::ThrowField("inputs", "is empty");
   }
   for (const FittedColumn& column : encoder.columns_) {
-    if (column.kind == ColumnKind::kText && column.buckets == 0 &&
+    if (column.kind == ColumnKind::kText && !column.IsWords() &&
         (column.fill_category < 0 || column.fill_category >= std::ssize(column.categories))) {
       encoder_json::ThrowField("fill_category", "is not an index of 'categories'",
                                std::to_string(column.fill_category));

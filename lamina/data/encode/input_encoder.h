@@ -16,9 +16,9 @@ namespace lamina {
 class InputEncoder {
  public:
   /// From the columns at `positions`, which have no missing value in `rows` unless options.missing fills them in.
-  /// Throws Error for columns without values, and values too large to scale.
+  /// `taught`: as for FitInputs(). Throws Error for columns without values, and values too large to scale.
   static InputEncoder Fit(const Table& table, std::span<const int64_t> rows, std::span<const int64_t> positions,
-                          const PreprocessOptions& options);
+                          const PreprocessOptions& options, const Matrix& taught = {});
 
   /// In the order of the network's inputs.
   const std::vector<FittedColumn>& columns() const { return columns_; }

@@ -23,9 +23,14 @@ enum class DateEncoding { kDays, kCalendar };
 /// Which number columns are inputs. kTelling: without ColumnsThatTellNothing(); kAuto: so where there are more
 /// than twice as many of them as training rows.
 enum class ColumnSelection { kAll, kTelling, kAuto };
-/// How free text (IsFreeText()) is encoded. kHash: hashes put its words and neighboring pairs into this many buckets.
-/// kAuto: so where TextsThatTell(), else it is left out.
-enum class TextEncoding { kAuto, kLeaveOut, kHash };
+/// How free text (IsFreeText()) is encoded. kScore: as TextScores. kHash: hashes put its words and neighboring pairs
+/// into this many buckets. kByTexts: kHash where TextsRecur(), else kScore. kAuto: kByTexts where TextsThatTell(), else
+/// it is left out.
+enum class TextEncoding { kAuto, kLeaveOut, kScore, kHash, kByTexts };
+/// Whether words of all free text are read.
+inline bool ReadsWords(TextEncoding text) { return text != TextEncoding::kAuto && text != TextEncoding::kLeaveOut; }
+/// Whether texts may have scores.
+inline bool MayScore(TextEncoding text) { return text == TextEncoding::kScore || text == TextEncoding::kByTexts; }
 enum class MissingPolicy { kError, kDropRow, kMean, kMedian };
 enum class UnseenPolicy { kError, kZero };
 enum class Task { kAuto, kClassification, kRegression };
@@ -69,7 +74,7 @@ struct PreprocessOptions {
   std::vector<std::string> codes;
   bool find_codes = false;  // those of ColumnsOfCodes(), too
   TextEncoding text = TextEncoding::kLeaveOut;
-  std::optional<int64_t> text_inputs;  // of each column of free text; none: InputsOfText()
+  std::optional<int64_t> text_inputs;  // kHash: of each column of free text; none: InputsOfText()
   /// One more input for each column that lacks values in training rows. none: only for columns that lack a hundredth of
   /// at least 500 rows (docs/decisions/0046).
   std::optional<bool> missing_indicator;

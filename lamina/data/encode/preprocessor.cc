@@ -16,6 +16,7 @@
 #include "lamina/data/encode/sum_of_columns.h"
 #include "lamina/data/encode/telling_columns.h"
 #include "lamina/data/encode/telling_text.h"
+#include "lamina/data/encode/text_answers.h"
 
 namespace lamina {
 namespace {
@@ -101,7 +102,7 @@ std::vector<LeftOutColumn> LeaveOut(const Table& table, std::span<const int64_t>
   for (const std::string& name : options.use_columns) {
     std::erase(judged, table.FindColumn(name));
   }
-  std::vector<LeftOutColumn> left_out = UselessColumns(table, rows, judged, options.text == TextEncoding::kHash);
+  std::vector<LeftOutColumn> left_out = UselessColumns(table, rows, judged, ReadsWords(options.text));
   if (left_out.size() == roles.inputs.size()) {  // better than nothing: those that have values
     std::erase_if(left_out, [&](const LeftOutColumn& column) {
       const Column& values = table.columns[static_cast<size_t>(table.FindColumn(column.name))];
@@ -145,7 +146,7 @@ void Select(const Table& table, std::span<const int64_t> rows, const PreprocessO
 }
 
 // Free text was left out, or is an input since there is no other. Where its words tell the target it becomes one, and
-// `options` has it hashed.
+// `options` says so.
 void KeepTellingTexts(const Table& table, std::span<const int64_t> rows, const TargetEncoder& targets, Roles& roles,
                       std::vector<LeftOutColumn>& left_out, PreprocessOptions& options) {
   if (options.text != TextEncoding::kAuto || !Fills(options.missing) || table.is_image || roles.targets.size() != 1) {
@@ -169,12 +170,16 @@ void KeepTellingTexts(const Table& table, std::span<const int64_t> rows, const T
   std::vector<int64_t> others;
   std::ranges::copy_if(roles.inputs, std::back_inserter(others),
                        [&](int64_t position) { return std::ranges::find(texts, position) == texts.end(); });
-  const std::vector<int64_t> telling =
-      TextsThatTell(table, rows, {texts, others, roles.targets[0], targets.task() == Task::kClassification});
+  if (texts.empty()) {
+    return;
+  }
+  const Matrix answers = TextAnswers(table, rows, roles.targets, targets);
+  const Matrix taught = NearAnswers(answers, targets);
+  const std::vector<int64_t> telling = TextsThatTell(table, rows, {texts, others, answers, taught});
   if (telling.empty()) {
     return;
   }
-  options.text = TextEncoding::kHash;
+  options.text = TextEncoding::kByTexts;
   for (const int64_t position : roles.inputs) {
     if (is_free(position)) {
       left_out.push_back({table.columns[static_cast<size_t>(position)].name, "its words tell nothing of the target"});
@@ -264,7 +269,10 @@ Preprocessor Preprocessor::Fit(const Table& table, std::span<const int64_t> rows
   Select(table, usable, options, fitted.targets_, roles, fitted.left_out_);
   PreprocessOptions with = AsRowsTell(table, usable, options, fitted.targets_, roles);
   KeepTellingTexts(table, usable, fitted.targets_, roles, fitted.left_out_, with);
-  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, with);
+  const Matrix taught = MayScore(with.text)
+                            ? NearAnswers(TextAnswers(table, usable, roles.targets, fitted.targets_), fitted.targets_)
+                            : Matrix();
+  fitted.inputs_ = InputEncoder::Fit(table, usable, roles.inputs, with, taught);
   fitted.derive_ = options.derive;
   fitted.policies_ = {options.missing, options.unseen};
   fitted.missing_values_ = options.missing_values;

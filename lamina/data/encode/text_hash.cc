@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 namespace lamina {
 namespace {
@@ -11,7 +12,9 @@ constexpr uint64_t kStart = 14695981039346656037U;
 constexpr uint64_t kPrime = 1099511628211U;
 constexpr char kBetween = ' ';  // of the words of a pair
 
-uint64_t HashOn(uint64_t hash, char byte) { return (hash ^ static_cast<unsigned char>(byte)) * kPrime; }
+constexpr uint64_t HashOn(uint64_t hash, char byte) { return (hash ^ static_cast<unsigned char>(byte)) * kPrime; }
+
+constexpr uint64_t kStartOfPiece = HashOn(kStart, '\1');  // "the" is no word then
 
 // -1: between words.
 int LowerLetter(char byte) {
@@ -20,29 +23,51 @@ int LowerLetter(char byte) {
   return part ? static_cast<unsigned char>(upper ? byte - 'A' + 'a' : byte) : -1;
 }
 
-void Count(uint64_t hash, std::span<double> buckets) {
-  hash ^= hash >> 32;  // the low bits of FNV-1a depend on the low bits of the bytes only
-  buckets[(hash >> 1) % buckets.size()] += (hash & 1) != 0 ? 1 : -1;
+// The low bits of FNV-1a depend on the low bits of the bytes only.
+uint64_t Mixed(uint64_t hash) { return hash ^ hash >> 32; }
+
+bool BeginsLetter(char byte) { return (byte & 0xC0) != 0x80; }
+
+// `word` stands between blanks.
+void AddPieces(std::string_view word, std::vector<uint64_t>& pieces) {
+  constexpr int kLetters = 3;
+  for (size_t begin = 0; begin < word.size(); ++begin) {
+    if (!BeginsLetter(word[begin])) {
+      continue;
+    }
+    uint64_t hash = kStartOfPiece;
+    int letters = 0;
+    for (size_t i = begin; i < word.size() && letters < kLetters; ++i) {
+      hash = HashOn(hash, word[i]);
+      letters += i + 1 == word.size() || BeginsLetter(word[i + 1]) ? 1 : 0;
+    }
+    if (letters == kLetters) {
+      pieces.push_back(Mixed(hash));
+    }
+  }
 }
 
 }  // namespace
 
-void HashText(std::string_view text, std::span<double> buckets) {
+WordHashes HashWords(std::string_view text) {
+  WordHashes words;
   uint64_t word = kStart;
   uint64_t pair = kStart;  // of the previous word and this one
-  bool in_word = false;
-  bool has_previous = false;
+  uint64_t all = kStart;
+  std::string letters = {kBetween};
   const auto end_word = [&] {
-    if (in_word) {
-      Count(word, buckets);
+    if (letters.size() > 1) {
+      const bool has_previous = !words.hashes.empty();
+      words.hashes.push_back(Mixed(word));
       if (has_previous) {
-        Count(pair, buckets);
+        words.hashes.push_back(Mixed(pair));
       }
       pair = HashOn(word, kBetween);
-      has_previous = true;
+      all = HashOn(all, kBetween);
+      AddPieces(letters + kBetween, words.pieces);
+      letters.resize(1);
     }
     word = kStart;
-    in_word = false;
   };
   for (const char byte : text) {
     const int letter = LowerLetter(byte);
@@ -52,9 +77,18 @@ void HashText(std::string_view text, std::span<double> buckets) {
     }
     word = HashOn(word, static_cast<char>(letter));
     pair = HashOn(pair, static_cast<char>(letter));
-    in_word = true;
+    all = HashOn(all, static_cast<char>(letter));
+    letters += static_cast<char>(letter);
   }
   end_word();
+  words.all = Mixed(all);
+  return words;
+}
+
+void HashText(std::string_view text, std::span<double> buckets) {
+  for (const uint64_t hash : HashWords(text).hashes) {
+    buckets[(hash >> 1) % buckets.size()] += (hash & 1) != 0 ? 1 : -1;
+  }
   double squares = 0;
   for (const double count : buckets) {
     squares += count * count;

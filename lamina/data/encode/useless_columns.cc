@@ -203,6 +203,20 @@ bool IsFreeText(const Column& column, std::span<const int64_t> rows) {
   return column.kind == ColumnKind::kText && std::ssize(rows) >= kLeastRows && CountText(column, rows).is_free();
 }
 
+bool TextsRecur(const Column& column, std::span<const int64_t> rows) {
+  std::vector<int64_t> counts(column.categories.size());
+  int64_t texts = 0;
+  int64_t alone = 0;
+  for (const int64_t row : rows) {
+    if (const int32_t code = column.codes[static_cast<size_t>(row)]; code >= 0) {
+      const int64_t count = ++counts[static_cast<size_t>(code)];
+      alone += count == 1 ? 1 : count == 2 ? -1 : 0;
+      ++texts;
+    }
+  }
+  return 3 * (texts - alone) >= texts && texts > 0;
+}
+
 int64_t InputsOfText(const Column& column, std::span<const int64_t> rows) {
   constexpr int64_t kShort = 256;
   constexpr int64_t kLong = 1024;

@@ -32,6 +32,9 @@ std::vector<LeftOutColumn> UselessColumns(const Table& table, std::span<const in
 /// Text with a different value in every row, or in more than every second one (of 20 rows at least).
 bool IsFreeText(const Column& column, std::span<const int64_t> rows);
 
+/// Whether texts name something: a third of the rows that have one share it with another row, at least.
+bool TextsRecur(const Column& column, std::span<const int64_t> rows);
+
 /// The hashes that a column of free text usually has: 1,024 where its texts in `rows` have ten words
 /// on average, else 256.
 int64_t InputsOfText(const Column& column, std::span<const int64_t> rows);

@@ -16,7 +16,7 @@ constexpr size_t kShownCategories = 6;
 std::string WhatItHolds(const CColumn& column) {
   if (column.is_text) {
     const FittedColumn& fitted = *column.fitted;
-    std::string text = fitted.buckets > 0 ? "text" : "one of";
+    std::string text = fitted.IsWords() ? "text" : "one of";
     for (size_t i = 0; i < std::min(kShownCategories, fitted.categories.size()); ++i) {
       text += fmt::format("{} \"{}\"", i == 0 ? "" : ",", fitted.categories[i]);
     }

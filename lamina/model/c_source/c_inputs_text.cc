@@ -2,6 +2,7 @@
 #include "lamina/model/c_source/c_inputs_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -47,45 +48,113 @@ constexpr const char* kHash =
     "  const int part = upper || (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte >= 128;\n"
     "  return !part ? -1 : upper ? byte - 'A' + 'a' : byte;\n"
     "}\n\n"
+    "static const uint64_t @_hash_start = (uint64_t)14695981039346656037ULL;\n\n"
     "static uint64_t @_hash_on(uint64_t hash, int byte) {\n"
     "  return (hash ^ (uint64_t)(unsigned char)byte) * (uint64_t)1099511628211;\n"
     "}\n\n"
+    "/* Where the next word begins; NULL: there is none. */\n"
+    "static const char *@_next(const char *text) {\n"
+    "  while (*text != '\\0' && @_letter(*text) < 0)\n"
+    "    ++text;\n"
+    "  return *text == '\\0' ? NULL : text;\n"
+    "}\n\n"
+    "/* The hashes (FNV-1a) of a word, of it and the one before, and of all words; where it ends. */\n"
+    "static const char *@_word(const char *text, uint64_t *word, uint64_t *pair, uint64_t *all) {\n"
+    "  *pair = @_hash_on(*word, ' ');\n"
+    "  *word = @_hash_start;\n"
+    "  for (; @_letter(*text) >= 0; ++text) {\n"
+    "    *word = @_hash_on(*word, @_letter(*text));\n"
+    "    *pair = @_hash_on(*pair, @_letter(*text));\n"
+    "    *all = @_hash_on(*all, @_letter(*text));\n"
+    "  }\n"
+    "  *all = @_hash_on(*all, ' ');\n"
+    "  return text;\n"
+    "}\n\n";
+
+constexpr const char* kBuckets =
     "static void @_count(uint64_t hash, double *buckets, int count) {\n"
     "  hash ^= hash >> 32;\n"
     "  buckets[(hash >> 1) % (uint64_t)count] += (hash & 1) != 0 ? 1.0 : -1.0;\n"
     "}\n\n"
-    "/* Words and pairs of neighbors, counted in buckets by their hash (FNV-1a) and brought to length 1. */\n"
+    "/* Words and pairs of neighbors, counted in buckets by their hash and brought to length 1. */\n"
     "static void @_words(const char *text, double *buckets, int count) {\n"
-    "  const uint64_t start = (uint64_t)14695981039346656037ULL;\n"
-    "  uint64_t word = start, pair = start;\n"
-    "  int in_word = 0, has_previous = 0, letter, i;\n"
+    "  uint64_t word = @_hash_start, pair, all = @_hash_start;\n"
+    "  int i, words = 0;\n"
     "  double squares = 0.0;\n"
     "  for (i = 0; i < count; ++i)\n"
     "    buckets[i] = 0.0;\n"
-    "  for (;; ++text) {\n"
-    "    letter = @_letter(*text);\n"
-    "    if (letter >= 0) {\n"
-    "      word = @_hash_on(word, letter);\n"
-    "      pair = @_hash_on(pair, letter);\n"
-    "      in_word = 1;\n"
-    "      continue;\n"
-    "    }\n"
-    "    if (in_word) {\n"
-    "      @_count(word, buckets, count);\n"
-    "      if (has_previous)\n"
-    "        @_count(pair, buckets, count);\n"
-    "      pair = @_hash_on(word, ' ');\n"
-    "      has_previous = 1;\n"
-    "      word = start;\n"
-    "      in_word = 0;\n"
-    "    }\n"
-    "    if (*text == '\\0')\n"
-    "      break;\n"
+    "  while ((text = @_next(text)) != NULL) {\n"
+    "    text = @_word(text, &word, &pair, &all);\n"
+    "    @_count(word, buckets, count);\n"
+    "    if (words++ > 0)\n"
+    "      @_count(pair, buckets, count);\n"
     "  }\n"
     "  for (i = 0; i < count; ++i)\n"
     "    squares += buckets[i] * buckets[i];\n"
     "  for (i = 0; i < count; ++i)\n"
     "    buckets[i] = squares > 0.0 ? buckets[i] / sqrt(squares) : 0.0;\n"
+    "}\n\n";
+
+// Each hash counts once. All words tell the line, so they are read twice.
+constexpr const char* kScores =
+    "/* Adds the weights of the place of a word, a pair or a piece to the sums, the first time. */\n"
+    "static void @_add_place(uint64_t hash, const int8_t *line, int buckets, int scores, uint8_t *seen, int *places,\n"
+    "                        double *sums) {\n"
+    "  int place, k;\n"
+    "  hash ^= hash >> 32;\n"
+    "  place = (int)(hash % (uint64_t)buckets);\n"
+    "  if ((seen[place / 8] >> (place % 8) & 1) != 0)\n"
+    "    return;\n"
+    "  seen[place / 8] = (uint8_t)(seen[place / 8] | 1 << (place % 8));\n"
+    "  ++*places;\n"
+    "  for (k = 0; k < scores; ++k)\n"
+    "    sums[k] += line[place * @_lines * scores + k];\n"
+    "}\n\n"
+    "/* A byte of a word in lower case; a blank before it and behind it. */\n"
+    "static int @_byte_of(const char *word, int size, int i) {\n"
+    "  return i < 0 || i >= size ? ' ' : @_letter(word[i]);\n"
+    "}\n\n"
+    "/* The hash of three letters in a row; 0: there are less, or a letter does not begin here. */\n"
+    "static uint64_t @_piece(const char *word, int size, int begin) {\n"
+    "  uint64_t hash = @_hash_on(@_hash_start, 1);\n"
+    "  int i, letters = 0;\n"
+    "  if ((@_byte_of(word, size, begin) & 0xC0) == 0x80)\n"
+    "    return 0;\n"
+    "  for (i = begin; i <= size && letters < 3; ++i) {\n"
+    "    hash = @_hash_on(hash, @_byte_of(word, size, i));\n"
+    "    letters += i == size || (@_byte_of(word, size, i + 1) & 0xC0) != 0x80;\n"
+    "  }\n"
+    "  return letters == 3 ? hash : 0;\n"
+    "}\n\n"
+    "/* What the words of a text say: sums of weights over the root of the number of places. */\n"
+    "static void @_scores(const char *text, const int8_t *weights, int buckets, int scores, uint8_t *seen,\n"
+    "                     double *sums) {\n"
+    "  uint64_t word = @_hash_start, pair, all = @_hash_start;\n"
+    "  const char *next = text, *begin;\n"
+    "  int i, size, words = 0, places = 0;\n"
+    "  for (i = 0; i < scores; ++i)\n"
+    "    sums[i] = 0.0;\n"
+    "  for (i = 0; i < (buckets + 7) / 8; ++i)\n"
+    "    seen[i] = 0;\n"
+    "  while ((next = @_next(next)) != NULL)\n"
+    "    next = @_word(next, &word, &pair, &all);\n"
+    "  weights += (int)((all ^ all >> 32) % @_lines) * scores;\n"
+    "  word = @_hash_start;\n"
+    "  while ((text = @_next(text)) != NULL) {\n"
+    "    begin = text;\n"
+    "    text = @_word(text, &word, &pair, &all);\n"
+    "    @_add_place(word, weights, buckets, scores, seen, &places, sums);\n"
+    "    if (words++ > 0)\n"
+    "      @_add_place(pair, weights, buckets, scores, seen, &places, sums);\n"
+    "    size = (int)(text - begin);\n"
+    "    for (i = -1; i < size; ++i) {\n"
+    "      const uint64_t piece = @_piece(begin, size, i);\n"
+    "      if (piece != 0)\n"
+    "        @_add_place(piece, weights, buckets, scores, seen, &places, sums);\n"
+    "    }\n"
+    "  }\n"
+    "  for (i = 0; i < scores; ++i)\n"
+    "    sums[i] = sums[i] == 0.0 ? 0.0 : sums[i] / sqrt((double)places);\n"
     "}\n\n";
 
 constexpr const char* kCivil =
@@ -151,17 +220,48 @@ std::string TruthText(const FittedColumn& column, const std::string& cell) {
   return text;
 }
 
+// Puts the weights into the source. Returns how the i-th score is an input.
+std::string AddScores(CWriter& out, const TextScores& scores, int64_t place, const std::string& cell,
+                      std::string& body) {
+  out.AddOnce(fmt::format("enum {{ @_lines = {} }}; /* one of them scores a text */\n\n", TextScores::kFolds));
+  out.AddOnce(kScores);
+  std::vector<std::string> weights;
+  std::ranges::transform(scores.weights, std::back_inserter(weights), [](int8_t w) { return std::to_string(w); });
+  const auto numbers = [&](const char* what, const std::vector<double>& values) {
+    std::vector<std::string> texts;
+    std::ranges::transform(values, std::back_inserter(texts), &CDouble);
+    out.AddArray("double", fmt::format("@_{}_{}", what, place), texts, 0, 8);
+  };
+  out.AddArray("int8_t", fmt::format("@_of_words_{}", place), weights, 0, 1);
+  numbers("score_offsets", scores.offsets);
+  numbers("score_steps", scores.steps);
+  out.AddText("\n");
+  out.stack_bytes += 8 * scores.count() + (scores.buckets + 7) / 8;
+  body += fmt::format(
+      "  {{\n    double numbers[{0}];\n    uint8_t seen[{1}];\n"
+      "    @_scores(k == -2 ? \"\" : {2}, @_of_words_{3}, {4}, {0}, seen, numbers);\n",
+      scores.count(), (scores.buckets + 7) / 8, cell, place, scores.buckets);
+  return fmt::format("@_score_offsets_{0}[i] + @_score_steps_{0}[i] * numbers[i]", place);
+}
+
+std::string AddBuckets(CWriter& out, int64_t buckets, const std::string& cell, std::string& body) {
+  out.AddOnce(kBuckets);
+  out.stack_bytes += 8 * buckets;
+  body +=
+      fmt::format("  {{\n    double numbers[{0}];\n    @_words(k == -2 ? \"\" : {1}, numbers, {0});\n", buckets, cell);
+  return "numbers[i]";
+}
+
 void AddWords(CWriter& out, const FittedColumn& column, const std::string& cell, int64_t code, bool fills,
               std::string& body) {
   out.AddOnce(kHash);
-  out.stack_bytes += 8 * column.buckets;
-  body += fmt::format("  {{\n    double buckets[{0}];\n    @_words(k == -2 ? \"\" : {1}, buckets, {0});\n",
-                      column.buckets, cell);
+  const std::string input = column.scores ? AddScores(out, *column.scores, column.place, cell, body)
+                                          : AddBuckets(out, column.buckets, cell, body);
   body += fills ? "" : fmt::format("    if (k == -2)\n      return {};\n", code);
   body += fmt::format(
-      "    for (i = 0; i < {}; ++i) {{\n      if (!@_put(x, {}, buckets[i]))\n        return {};\n"
+      "    for (i = 0; i < {}; ++i) {{\n      if (!@_put(x, {}, {}))\n        return {};\n"
       "    }}\n  }}\n",
-      column.buckets, FromPlace(column.place), code);
+      column.value_width(), FromPlace(column.place), input, code);
 }
 
 void AddCategories(CWriter& out, const Preprocessor& preprocessor, const CColumn& raw, const FittedColumn& column,
@@ -211,7 +311,7 @@ void AddTextColumn(CWriter& out, const Preprocessor& preprocessor, const CColumn
   if (column.indicates_missing) {
     body += fmt::format("  (void)@_put(x, {}, k == -2 ? 1.0 : 0.0);\n", column.place + column.value_width());
   }
-  if (column.buckets > 0) {
+  if (column.IsWords()) {
     AddWords(out, column, cell, code, Fills(preprocessor.policies().missing), body);
     return;
   }

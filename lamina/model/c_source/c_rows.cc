@@ -42,7 +42,7 @@ double TypicalNumber(const CColumn& column, int64_t row, int64_t place) {
 }
 
 std::optional<std::string> TypicalText(const FittedColumn& fitted, int64_t row, int64_t place) {
-  if (fitted.buckets > 0) {
+  if (fitted.IsWords()) {
     return row % 2 == 0 ? "the quick brown fox" : "Jumps over 2 lazy dogs, twice";
   }
   return fitted.categories[static_cast<size_t>(row + place) % fitted.categories.size()];

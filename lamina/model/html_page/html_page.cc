@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "lamina/base/base64.h"
 #include "lamina/base/error.h"
 #include "lamina/base/version.h"
 #include "lamina/model/c_source/c_columns.h"
@@ -93,7 +94,7 @@ json PageModelOf(const Model& model, const PageOptions& options, PageBlob& blob)
 std::string ToHtml(const Model& model, const PageOptions& options) {
   PageBlob blob;
   const std::string description = ScriptText(PageModelOf(model, options, blob));
-  const std::string numbers = Base64(blob.bytes());
+  const std::string numbers = ToBase64(blob.bytes());
   const std::string engine = Joined(PageEngine());
   const std::string script = Joined(PageScript());
   const std::pair<std::string_view, std::string_view> parts[] = {{"{{style}}", PageStyle()},

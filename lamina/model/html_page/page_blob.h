@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "lamina/base/matrix_view.h"
 
@@ -23,8 +22,5 @@ class PageBlob {
  private:
   std::string bytes_;
 };
-
-/// RFC 4648, with padding.
-std::string Base64(std::string_view bytes);
 
 }  // namespace lamina

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "lamina/base/text.h"
+#include "lamina/data/encode/encoder_json.h"
 #include "lamina/data/files/missing_marks.h"
 
 namespace lamina {
@@ -35,6 +36,10 @@ json ScalingToJson(const ColumnScaling& scaling) {
 
 json TextToJson(const FittedColumn& column) {
   json encode = {{"place", column.place}};
+  if (column.scores) {
+    encode["scores"] = encoder_json::ToJson(*column.scores);
+    return encode;
+  }
   if (column.buckets > 0) {
     encode["buckets"] = column.buckets;
     return encode;

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "lamina/base/base64.h"
 #include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/preprocessor.h"
 #include "lamina/data/encode/text_hash.h"
+#include "lamina/data/encode/text_scores.h"
 #include "lamina/model/row_encoder.h"
 #include "tests/data/encode/preprocessor_test_util.h"
 
@@ -263,6 +265,23 @@ TEST(Encoders, DamagedFilesAreRefused) {
   refused(0, "codes", {1.5});
   refused(1, "buckets", 1);
   refused(1, "buckets", int64_t{1} << 40);
+  const std::string weights = ToBase64(std::string(static_cast<size_t>(TextScores::kFolds * 2), '\1'));
+  const nlohmann::json scores = {{"buckets", 2}, {"offsets", {0.5}}, {"steps", {0.25}}, {"weights", weights}};
+  refused(1, "scores", scores);  // beside categories
+  for (const auto& [field, value] : {std::pair<const char*, nlohmann::json>{"buckets", 3},
+                                     {"buckets", 0},
+                                     {"buckets", int64_t{1} << 40},
+                                     {"offsets", nlohmann::json::array()},
+                                     {"steps", {1, 2}},
+                                     {"weights", "!"},
+                                     {"weights", ToBase64("x")}}) {
+    nlohmann::json bad = good;
+    bad["inputs"][1]["encoding"] = "ordinal";
+    bad["inputs"][1]["scores"] = scores;
+    EXPECT_NO_THROW(Preprocessor::FromJson(bad));
+    bad["inputs"][1]["scores"][field] = value;
+    ExpectError([&] { Preprocessor::FromJson(bad); }, ErrorCode::kBadModel, {"scores"});
+  }
 }
 
 // Squares of the first are 0, the inverse of the second is infinite: nothing would be divided, and nobody be told.

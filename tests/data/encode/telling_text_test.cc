@@ -1,4 +1,4 @@
-// Free text beside other columns: where its words say something it is hashed, elsewhere it is left out.
+// Free text beside other columns: where its words say something it is read, elsewhere it is left out.
 #include "lamina/data/encode/telling_text.h"
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include "lamina/base/random.h"
 #include "lamina/data/encode/decisions.h"
 #include "lamina/data/encode/preprocessor.h"
+#include "lamina/data/encode/text_answers.h"
 #include "lamina/data/encode/text_hash.h"
 #include "lamina/data/encode/useless_columns.h"
 #include "lamina/data/files/csv.h"
@@ -47,34 +48,18 @@ std::vector<int64_t> AllOf(const Table& table) {
   return rows;
 }
 
-std::vector<int64_t> FoundTexts(const Table& table, bool classes) {
-  const int64_t texts[] = {1, 2};
-  const int64_t others[] = {0};
+std::vector<int64_t> FoundTexts(const Table& table, std::vector<int64_t> texts, std::vector<int64_t> others,
+                                int64_t target, bool classes = false) {
   const std::vector<int64_t> rows = AllOf(table);
-  return TextsThatTell(table, rows, {texts, others, 3, classes});
+  PreprocessOptions options;
+  options.task = classes ? Task::kClassification : Task::kRegression;
+  const TargetEncoder targets = TargetEncoder::Fit(table, rows, std::span(&target, 1), options);
+  const Matrix answers = TextAnswers(table, rows, std::span(&target, 1), targets);
+  return TextsThatTell(table, rows, {texts, others, answers, NearAnswers(answers, targets)});
 }
 
-TEST(TellingText, IsFoundWhereItsWordsTell) {
-  for (const bool classes : {false, true}) {
-    EXPECT_EQ(FoundTexts(Reviews(600, classes, true), classes), std::vector<int64_t>{1}) << classes;
-    EXPECT_EQ(FoundTexts(Reviews(600, classes, false), classes), std::vector<int64_t>{}) << classes;
-    EXPECT_EQ(FoundTexts(Reviews(60, classes, true), classes), std::vector<int64_t>{}) << classes;  // too few to tell
-  }
-}
-
-TEST(TellingText, IsNotNeededWhereAnotherColumnSaysAsMuch) {
-  std::string text = "mood,review,answer\n";
-  Random random(6);
-  for (int i = 0; i < 600; ++i) {
-    const bool good = random.Uniform() < 0.5;
-    text +=
-        fmt::format("{},{} {},{:.3f}\n", good ? 1 : 0, good ? "great" : "awful", i, (good ? 3 : 1) + random.Normal());
-  }
-  const Table table = ReadCsv(text, "t.csv", {});
-  const int64_t texts[] = {1};
-  const int64_t others[] = {0};
-  EXPECT_TRUE(TextsThatTell(table, AllOf(table), {texts, others, 2}).empty());
-  EXPECT_EQ(TextsThatTell(table, AllOf(table), {texts, {}, 2}), std::vector<int64_t>{1});
+std::vector<int64_t> FoundInReviews(int rows, bool classes, bool words_tell) {
+  return FoundTexts(Reviews(rows, classes, words_tell), {1, 2}, {0}, 3, classes);
 }
 
 PreprocessOptions AsTrained(TextEncoding text) {
@@ -90,22 +75,71 @@ PreprocessOptions AsTrained(TextEncoding text) {
 int64_t InputsOfColumn(const Preprocessor& fitted, const std::string& name) {
   int64_t count = 0;
   for (const FittedColumn& column : fitted.inputs().columns()) {
-    count += column.name == name ? std::max<int64_t>(1, column.buckets) : 0;
+    count += column.name == name ? column.value_width() : 0;
   }
   return count;
+}
+
+TEST(TellingText, IsFoundWhereItsWordsTell) {
+  for (const bool classes : {false, true}) {
+    EXPECT_EQ(FoundInReviews(600, classes, true), std::vector<int64_t>{1}) << classes;
+    EXPECT_EQ(FoundInReviews(600, classes, false), std::vector<int64_t>{}) << classes;
+    EXPECT_EQ(FoundInReviews(60, classes, true), std::vector<int64_t>{}) << classes;  // too few to tell
+  }
+}
+
+TEST(TellingText, IsNotNeededWhereAnotherColumnSaysAsMuch) {
+  std::string text = "mood,review,answer\n";
+  Random random(6);
+  for (int i = 0; i < 600; ++i) {
+    const bool good = random.Uniform() < 0.5;
+    text +=
+        fmt::format("{},{} {},{:.3f}\n", good ? 1 : 0, good ? "great" : "awful", i, (good ? 3 : 1) + random.Normal());
+  }
+  const Table table = ReadCsv(text, "t.csv", {});
+  EXPECT_TRUE(FoundTexts(table, {1}, {0}, 2).empty());
+  EXPECT_EQ(FoundTexts(table, {1}, {}, 2), std::vector<int64_t>{1});
+}
+
+// Two rows of a school are alike, and its name says nothing of others: words of other texts would not tell.
+TEST(TellingText, NamesSomethingWhereTextsRecur) {
+  std::string text = "size,school,answer\n";
+  Random random(7);
+  const auto letters = [&] {
+    std::string word;
+    for (int i = 0; i < 8; ++i) {
+      word += static_cast<char>('a' + static_cast<int>(26 * random.Uniform()));
+    }
+    return word;
+  };
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = letters() + " " + letters();
+    const double level = 3 * random.Normal();
+    for (int twin = 0; twin < 1 + (i % 3 > 0 ? 1 : 0); ++twin) {
+      text += fmt::format("{:.2f},{},{:.3f}\n", random.Uniform(), name, level + 0.1 * random.Normal());
+    }
+  }
+  const Table table = ReadCsv(text, "t.csv", {});
+  EXPECT_TRUE(IsFreeText(table.columns[1], AllOf(table)));
+  EXPECT_TRUE(TextsRecur(table.columns[1], AllOf(table)));
+  EXPECT_EQ(FoundTexts(table, {1}, {0}, 2), std::vector<int64_t>{1});
+  const Preprocessor fitted = Preprocessor::Fit(table, AllOf(table), AsTrained(TextEncoding::kAuto));
+  EXPECT_EQ(InputsOfColumn(fitted, "school"), 256);
+  EXPECT_FALSE(TextsRecur(Reviews(600, true, true).columns[1], AllOf(Reviews(600, true, true))));
 }
 
 TEST(TellingText, BecomesAnInputBySettings) {
   const Table table = Reviews(600, true, true);
   const std::vector<int64_t> rows = AllOf(table);
   const Preprocessor chosen = Preprocessor::Fit(table, rows, AsTrained(TextEncoding::kAuto));
-  EXPECT_EQ(InputsOfColumn(chosen, "review"), 256);
+  EXPECT_EQ(InputsOfColumn(chosen, "review"), 1);
   EXPECT_EQ(InputsOfColumn(chosen, "name"), 0);
   ASSERT_EQ(chosen.left_out().size(), 1u);
   EXPECT_EQ(chosen.left_out()[0].name, "name");
   const std::vector<ColumnDecision> decisions = DecisionsOn(table, chosen, AsTrained(TextEncoding::kAuto));
   EXPECT_TRUE(std::ranges::any_of(decisions, [](const ColumnDecision& decision) {
-    return decision.column == "review" && decision.what.find("hashed into 256 inputs") != std::string::npos;
+    return decision.column == "review" &&
+           decision.what.find("an input says what its words say of the target") != std::string::npos;
   }));
   const Preprocessor none = Preprocessor::Fit(table, rows, AsTrained(TextEncoding::kLeaveOut));
   EXPECT_EQ(InputsOfColumn(none, "review") + InputsOfColumn(none, "name"), 0);
@@ -126,18 +160,18 @@ TEST(TellingText, LongTextHasMoreInputs) {
   EXPECT_EQ(InputsOfText(table.columns[1], AllOf(table)), 1024);
 }
 
-// All columns are free text: those that tell are hashed, and the others left out.
+// All columns are free text: those that tell are read, and the others left out.
 TEST(TellingText, MayBeAllThereIs) {
   const Table table = Reviews(600, true, true);
   PreprocessOptions options = AsTrained(TextEncoding::kAuto);
   options.drop_columns = {"price"};
   const Preprocessor fitted = Preprocessor::Fit(table, AllOf(table), options);
-  EXPECT_EQ(InputsOfColumn(fitted, "review"), 256);
+  EXPECT_EQ(InputsOfColumn(fitted, "review"), 1);
   EXPECT_EQ(InputsOfColumn(fitted, "name"), 0);
   ASSERT_EQ(fitted.left_out().size(), 1u);
   EXPECT_EQ(fitted.left_out()[0].reason, "its words tell nothing of the target");
   options.use_columns = {"name"};
-  EXPECT_EQ(InputsOfColumn(Preprocessor::Fit(table, AllOf(table), options), "name"), 256);
+  EXPECT_EQ(InputsOfColumn(Preprocessor::Fit(table, AllOf(table), options), "name"), 1);
 }
 
 }  // namespace

@@ -68,6 +68,10 @@ function encodeText(model, column, text, x, notes) {
     if (!model.fills) return refusal(column, "missing");
     notes.push({ note: "filled", column: column.name });
   }
+  if (encode.scores) {
+    x.set(scoreText(text ?? "", encode.scores), encode.place);
+    return null;
+  }
   if (encode.buckets) {
     if (text !== null) x.set(hashText(text, encode.buckets), encode.place);
     return null;

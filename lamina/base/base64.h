@@ -1,0 +1,15 @@
+// Bytes as text of 64 digits, and back (RFC 4648).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lamina {
+
+/// With padding.
+std::string ToBase64(std::string_view bytes);
+/// What stands before the padding; nothing where a letter is no digit.
+std::optional<std::string> FromBase64(std::string_view text);
+
+}  // namespace lamina

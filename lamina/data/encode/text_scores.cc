@@ -1,0 +1,46 @@
+// Whole numbers are summed: every machine has the same scores.
+#include "lamina/data/encode/text_scores.h"
+
+#include <cmath>
+
+#include "lamina/data/encode/text_hash.h"
+
+namespace lamina {
+
+TextBuckets BucketsOf(std::string_view text, int64_t buckets) {
+  const WordHashes words = HashWords(text);
+  TextBuckets found;
+  found.fold = static_cast<int64_t>(words.all % TextScores::kFolds);
+  found.places.reserve(words.hashes.size() + words.pieces.size());
+  std::vector<char> seen(static_cast<size_t>(buckets));
+  for (const std::vector<uint64_t>* const hashes : {&words.hashes, &words.pieces}) {
+    for (const uint64_t hash : *hashes) {
+      const auto place = static_cast<size_t>(hash % static_cast<uint64_t>(buckets));
+      if (seen[place] == 0) {
+        found.places.push_back(static_cast<int32_t>(place));
+        seen[place] = 1;
+      }
+    }
+  }
+  return found;
+}
+
+int32_t TextScores::SumOf(std::span<const int32_t> places, int64_t fold, int64_t score) const {
+  int32_t sum = 0;
+  for (const int32_t place : places) {
+    sum += weights[static_cast<size_t>((place * kFolds + fold) * count() + score)];
+  }
+  return sum;
+}
+
+void TextScores::Score(std::string_view text, double* scores) const {
+  const TextBuckets words = BucketsOf(text, buckets);
+  const double size = std::sqrt(static_cast<double>(words.places.size()));
+  for (int64_t k = 0; k < count(); ++k) {
+    const int32_t sum = SumOf(words.places, words.fold, k);
+    const auto i = static_cast<size_t>(k);
+    scores[k] = offsets[i] + (sum == 0 ? 0 : steps[i] * (sum / size));
+  }
+}
+
+}  // namespace lamina
