@@ -38,15 +38,17 @@ std::string ToBase64(std::string_view bytes) {
   return text;
 }
 
-std::optional<std::string> FromBase64(std::string_view text) {
+std::string FromBase64(std::string_view text) {
   std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
   uint32_t bits = 0;
   int count = 0;
-  for (const char c : text.substr(0, text.find('='))) {
+  for (const char c : text) {
+    if (c == '=') {
+      break;
+    }
     const int8_t digit = kValues[static_cast<unsigned char>(c)];
     if (digit < 0) {
-      return std::nullopt;
+      return "";
     }
     bits = bits << 6 | static_cast<uint32_t>(digit);
     count += 6;

@@ -115,7 +115,7 @@ bool Service::Allowed(const Request& request) const {
     return SameSecret(shown, token_);
   }
   if (IsType(scheme, "basic")) {  // what a browser has: any name, the token as the password
-    const std::string pair = FromBase64(shown).value_or("");
+    const std::string pair = FromBase64(shown);
     const size_t colon = pair.find(':');
     return colon != std::string::npos && SameSecret(std::string_view(pair).substr(colon + 1), token_);
   }

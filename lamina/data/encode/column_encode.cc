@@ -103,17 +103,21 @@ bool EncodeNumbers(const Number* numbers, const Source& source, std::span<const 
   return good;
 }
 
-// `out` is zero before; numbers that are no code stay zero.
-template <class T, class Number>
-void EncodeCodes(const Number* numbers, const Source& source, std::span<const int64_t> rows, T* out,
-                 int64_t out_stride) {
+// The place of a row's number among the codes; -1: it is none.
+int64_t CodeOf(const Source& source, int64_t row) {
   const std::vector<double>& codes = source.fitted->codes;
+  double value = source.column->Number(row);
+  value = std::isnan(value) ? source.fill : value;
+  const auto found = std::ranges::lower_bound(codes, value);
+  return found != codes.end() && *found == value ? found - codes.begin() : -1;
+}
+
+// `out` is zero before.
+template <class T>
+void EncodeCodes(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride) {
   for (const int64_t row : rows) {
-    auto value = static_cast<double>(numbers[row * source.column->stride]);
-    value = std::isnan(value) ? source.fill : value;
-    const auto found = std::ranges::lower_bound(codes, value);
-    if (found != codes.end() && *found == value) {
-      out[found - codes.begin()] = T{1};
+    if (const int64_t code = CodeOf(source, row); code >= 0) {
+      out[code] = T{1};
     }
     out += out_stride;
   }
@@ -127,29 +131,28 @@ void EncodeIndicator(const Column& column, std::span<const int64_t> rows, T* out
   }
 }
 
-// Missing text is such without words, where gaps are filled.
+// Missing text has no words, and is let through where gaps are filled. Returns whether it was.
+bool ReadWords(const Source& source, int64_t row, std::span<double> numbers, Counts& counts) {
+  const FittedColumn& fitted = *source.fitted;
+  const int32_t code = source.view->Code(row);
+  const std::string_view text = code < 0 ? std::string_view() : source.view->names()[static_cast<size_t>(code)];
+  if (fitted.scores) {
+    fitted.scores->Score(text, numbers.data());
+  } else {
+    std::fill(numbers.begin(), numbers.end(), 0.0);
+    HashText(text, numbers);
+  }
+  counts.filled += code < 0 ? 1 : 0;
+  return code >= 0 || source.fills_text;
+}
+
 template <class T>
 bool EncodeWords(const Source& source, std::span<const int64_t> rows, T* out, int64_t out_stride, Counts& counts) {
-  const FittedColumn& fitted = *source.fitted;
-  std::vector<double> numbers(static_cast<size_t>(fitted.value_width()));
-  const auto read = [&](std::string_view text) {
-    if (fitted.scores) {
-      fitted.scores->Score(text, numbers.data());
-    } else {
-      std::ranges::fill(numbers, 0.0);
-      HashText(text, numbers);
-    }
-  };
+  std::vector<double> numbers(static_cast<size_t>(source.fitted->value_width()));
   bool good = true;
   for (const int64_t row : rows) {
-    if (const int32_t code = source.view->Code(row); code >= 0) {
-      read(source.view->names()[static_cast<size_t>(code)]);
-    } else {
-      read("");
-      good &= source.fills_text;
-      ++counts.filled;
-    }
-    std::ranges::transform(numbers, out, [](double number) { return static_cast<T>(number); });
+    good &= ReadWords(source, row, numbers, counts);
+    std::copy(numbers.begin(), numbers.end(), out);
     out += out_stride;
   }
   return good;
@@ -190,6 +193,16 @@ bool EncodeText(const Source& source, std::span<const int64_t> rows, T* out, int
   return good;
 }
 
+// On any thread.
+void AddTo(Source& source, const Counts& counts) {
+  if (counts.unseen + counts.filled + counts.far > 0) {
+    // As std::atomic_ref, which the library of emscripten 3.1.69 lacks.
+    __atomic_fetch_add(&source.unseen, counts.unseen, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&source.filled, counts.filled, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&source.far, counts.far, __ATOMIC_RELAXED);
+  }
+}
+
 template <class T>
 bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out, int64_t out_stride) {
   bool good = true;
@@ -205,18 +218,13 @@ bool EncodeTile(std::span<Source> sources, std::span<const int64_t> rows, T* out
       good &= EncodeText(source, rows, first, out_stride, counts);
     } else {
       good &= DispatchNumbers(*source.column, [&](const auto* numbers) {
-        if (!source.fitted->codes.empty()) {
-          EncodeCodes(numbers, source, rows, first + source.parts.size(), out_stride);
-        }
         return EncodeNumbers(numbers, source, rows, first, out_stride, counts);
       });
+      if (!source.fitted->codes.empty()) {
+        EncodeCodes(source, rows, first + source.parts.size(), out_stride);
+      }
     }
-    if (counts.unseen + counts.filled + counts.far > 0) {
-      // As std::atomic_ref, which the library of emscripten 3.1.69 lacks.
-      __atomic_fetch_add(&source.unseen, counts.unseen, __ATOMIC_RELAXED);
-      __atomic_fetch_add(&source.filled, counts.filled, __ATOMIC_RELAXED);
-      __atomic_fetch_add(&source.far, counts.far, __ATOMIC_RELAXED);
-    }
+    AddTo(source, counts);
   }
   return good;
 }

@@ -74,13 +74,11 @@ TextScores ScoresFromJson(const json& object) {
   scores.buckets = Get<int64_t>(object, "buckets");
   scores.offsets = NumbersIn(object, "offsets");
   scores.steps = NumbersIn(object, "steps");
-  const std::optional<std::string> bytes = FromBase64(Get<std::string>(object, "weights"));
-  if (scores.buckets < 1 || scores.buckets > kMostBuckets || scores.steps.empty() ||
-      scores.offsets.size() != scores.steps.size() || !bytes ||
-      std::ssize(*bytes) != TextScores::kFolds * scores.buckets * scores.count()) {
+  scores.weights = FromBase64(Get<std::string>(object, "weights"));
+  if (scores.buckets < 1 || scores.buckets > kMostBuckets || scores.offsets.size() != scores.steps.size() ||
+      scores.weights.empty() || std::ssize(scores.weights) != TextScores::kFolds * scores.buckets * scores.count()) {
     ThrowField("scores", "does not hold its weights");
   }
-  scores.weights.assign(bytes->begin(), bytes->end());
   return scores;
 }
 
@@ -163,8 +161,7 @@ FittedColumn ColumnFromJson(const json& object) {
   if (object.contains("scores")) {
     column.scores = std::make_shared<const TextScores>(ScoresFromJson(object["scores"]));
   }
-  if (column.buckets > kMostBuckets || (column.buckets > 0 && column.scores) ||
-      (column.one_hot ? column.IsWords() : column.has_other)) {
+  if (column.buckets > kMostBuckets || (column.one_hot ? column.IsWords() : column.has_other)) {
     ThrowField(column.has_other ? "other" : column.scores ? "scores" : "buckets", "does not fit the encoding");
   }
   column.categories = Get<std::vector<std::string>>(object, "categories");
@@ -175,13 +172,27 @@ FittedColumn ColumnFromJson(const json& object) {
 }  // namespace
 
 json ToJson(const TextScores& scores) {
-  const std::string_view bytes(reinterpret_cast<const char*>(scores.weights.data()), scores.weights.size());
-  return {
-      {"buckets", scores.buckets}, {"offsets", scores.offsets}, {"steps", scores.steps}, {"weights", ToBase64(bytes)}};
+  json object;
+  object["buckets"] = scores.buckets;
+  object["offsets"] = scores.offsets;
+  object["steps"] = scores.steps;
+  object["weights"] = ToBase64(scores.weights);
+  return object;
 }
 
 void ThrowField(const std::string& field, const std::string& message, const std::string& value) {
   throw Error(ErrorCode::kBadModel, fmt::format("preprocessor: field '{}' {}", field, message), {.value = value});
+}
+
+void ThrowWrongValue(const char* field, const json& value) {
+  ThrowField(field, "has a wrong value", value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80));
+}
+
+const json& FieldOf(const json& object, const char* field) {
+  if (!object.is_object() || !object.contains(field)) {
+    ThrowField(field, "is missing");
+  }
+  return object[field];
 }
 
 std::vector<double> NumbersIn(const json& object, const char* field) {

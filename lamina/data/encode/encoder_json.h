@@ -16,14 +16,13 @@ namespace lamina::encoder_json {
 using nlohmann::json;
 
 [[noreturn]] void ThrowField(const std::string& field, const std::string& message, const std::string& value = {});
+[[noreturn]] void ThrowWrongValue(const char* field, const json& value);
+const json& FieldOf(const json& object, const char* field);
 
 /// object[field] as double (finite), int64_t (0 or more), bool, std::string or std::vector<std::string>.
 template <class T>
 T Get(const json& object, const char* field) {
-  if (!object.is_object() || !object.contains(field)) {
-    ThrowField(field, "is missing");
-  }
-  const json& value = object[field];
+  const json& value = FieldOf(object, field);
   bool fits = false;
   if constexpr (std::is_same_v<T, double>) {
     fits = value.is_number() && std::isfinite(value.get<double>());
@@ -40,7 +39,7 @@ T Get(const json& object, const char* field) {
     }
   }
   if (!fits) {
-    ThrowField(field, "has a wrong value", value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80));
+    ThrowWrongValue(field, value);
   }
   return value.get<T>();
 }

@@ -29,7 +29,7 @@ uint64_t Mixed(uint64_t hash) { return hash ^ hash >> 32; }
 bool BeginsLetter(char byte) { return (byte & 0xC0) != 0x80; }
 
 // `word` stands between blanks.
-void AddPieces(std::string_view word, std::vector<uint64_t>& pieces) {
+void AddPieces(std::string_view word, std::vector<uint64_t>& hashes) {
   constexpr int kLetters = 3;
   for (size_t begin = 0; begin < word.size(); ++begin) {
     if (!BeginsLetter(word[begin])) {
@@ -42,14 +42,14 @@ void AddPieces(std::string_view word, std::vector<uint64_t>& pieces) {
       letters += i + 1 == word.size() || BeginsLetter(word[i + 1]) ? 1 : 0;
     }
     if (letters == kLetters) {
-      pieces.push_back(Mixed(hash));
+      hashes.push_back(Mixed(hash));
     }
   }
 }
 
 }  // namespace
 
-WordHashes HashWords(std::string_view text) {
+WordHashes HashWords(std::string_view text, bool pieces) {
   WordHashes words;
   uint64_t word = kStart;
   uint64_t pair = kStart;  // of the previous word and this one
@@ -64,7 +64,10 @@ WordHashes HashWords(std::string_view text) {
       }
       pair = HashOn(word, kBetween);
       all = HashOn(all, kBetween);
-      AddPieces(letters + kBetween, words.pieces);
+      if (pieces) {
+        letters += kBetween;
+        AddPieces(letters, words.hashes);
+      }
       letters.resize(1);
     }
     word = kStart;

@@ -12,10 +12,10 @@ namespace lamina {
 /// every machine.
 struct WordHashes {
   std::vector<uint64_t> hashes;  // of every word and every pair of neighbors
-  std::vector<uint64_t> pieces;  // of every three letters in a row; a blank before and behind a word is one, too
   uint64_t all = 0;              // of all words in their order
 };
-WordHashes HashWords(std::string_view text);
+/// `pieces`: there are hashes of every three letters in a row, too. A blank before and behind a word is a letter then.
+WordHashes HashWords(std::string_view text, bool pieces = false);
 
 /// Adds 1 or -1 to one of `buckets`, zero before, for every hash of HashWords(). The hash decides bucket and sign
 /// (Weinberger et al. 2009). Then scales them to length 1; text without words stays zero.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct TextScores {
   int64_t buckets = 0;          // hashes of HashWords() fall into so many
   std::vector<double> offsets;  // of each score
   std::vector<double> steps;    // of each score
-  std::vector<int8_t> weights;  // buckets × folds × scores
+  std::string weights;          // bytes from -128 to 127: buckets × folds × scores
 
   int64_t count() const { return std::ssize(steps); }
   /// Adds the weights that places have in the line of a fold, for one score.

@@ -154,7 +154,7 @@ void Round(const Numbers& lines, TextScores& fitted) {
   }
   for (size_t i = 0; i < lines.size(); ++i) {
     const double step = most[i % scores] / kMostWeight;
-    fitted.weights.push_back(step > 0 ? static_cast<int8_t>(std::lround(lines[i] / step)) : int8_t{0});
+    fitted.weights += static_cast<char>(step > 0 ? std::lround(lines[i] / step) : 0);
   }
 }
 

@@ -226,7 +226,8 @@ std::string AddScores(CWriter& out, const TextScores& scores, int64_t place, con
   out.AddOnce(fmt::format("enum {{ @_lines = {} }}; /* one of them scores a text */\n\n", TextScores::kFolds));
   out.AddOnce(kScores);
   std::vector<std::string> weights;
-  std::ranges::transform(scores.weights, std::back_inserter(weights), [](int8_t w) { return std::to_string(w); });
+  std::ranges::transform(scores.weights, std::back_inserter(weights),
+                         [](char w) { return std::to_string(static_cast<int8_t>(w)); });
   const auto numbers = [&](const char* what, const std::vector<double>& values) {
     std::vector<std::string> texts;
     std::ranges::transform(values, std::back_inserter(texts), &CDouble);

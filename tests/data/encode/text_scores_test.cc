@@ -121,14 +121,16 @@ TEST(TextScores, OfRowsThatNothingTellsApart) {
 }
 
 TEST(TextScores, PiecesAreThreeLetters) {
-  EXPECT_EQ(HashWords("a").pieces.size(), 1u);             // " a "
-  EXPECT_EQ(HashWords("the").pieces.size(), 3u);           // " th", "the", "he "
-  EXPECT_EQ(HashWords("na\xc3\xafve").pieces.size(), 5u);  // a letter of two bytes counts as one
-  EXPECT_EQ(HashWords("x the").pieces.back(), HashWords("The").pieces.back());
-  EXPECT_NE(HashWords("the").pieces[1], HashWords("the").hashes[0]) << "a piece is no word";
+  const auto hashes = [](std::string_view text) { return HashWords(text, /*pieces=*/true).hashes; };
+  EXPECT_EQ(HashWords("the").hashes.size(), 1u);
+  EXPECT_EQ(hashes("a").size(), 1 + 1u);             // " a "
+  EXPECT_EQ(hashes("the").size(), 1 + 3u);           // " th", "the", "he "
+  EXPECT_EQ(hashes("na\xc3\xafve").size(), 1 + 5u);  // a letter of two bytes counts as one
+  EXPECT_EQ(hashes("x the").back(), hashes("The").back());
+  EXPECT_NE(hashes("the")[2], hashes("the")[0]) << "a piece is no word";
   EXPECT_EQ(HashWords("one, two").all, HashWords("One  two!").all);
   EXPECT_NE(HashWords("one two").all, HashWords("onetwo").all);
-  EXPECT_NO_THROW(HashWords("\x80\xbf broken \xff"));
+  EXPECT_NO_THROW(hashes("\x80\xbf broken \xff"));
 }
 
 }  // namespace
