@@ -177,12 +177,12 @@ std::vector<Row> EncodingRows() {
       Row("text", &S::text,
           "Free text (different in more than every second row): leave-out; score: what words and pairs of "
           "neighboring words say of the target, as one input or one a class, learnt from other texts; hash: words "
-          "hashed into --text-inputs inputs; auto: score for columns whose words say something about the target in "
-          "the training rows, beside the other columns; not with --group and --split-by",
+          "hashed into --text-inputs inputs; auto: score, or hash where texts recur, for columns whose words say "
+          "something about the target in the training rows, beside the other columns; not with --group and --split-by",
           {.choices = &Names<kTextEncodings>}),
       Row("text-inputs", &S::text_inputs,
-          "--text hash: inputs of each column; auto: 1,024 where the training rows have ten words on average, else 256",
-          {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash"; }}),
+          "Inputs of each column of hashed text; auto: 1,024 where the training rows have ten words on average, else 256",
+          {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash" || s.text == "auto"; }}),
       Row("dates", &S::dates,
           "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
           "and the day, as sine and cosine, where training rows cover such a period; auto: calendar, and days for "

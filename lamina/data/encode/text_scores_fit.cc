@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMostBucketsOfScores = 8192;
 constexpr int64_t kMostWeights = 1 << 20;
-constexpr int64_t kMostTerms = 6'000'000;  // words times scores
+constexpr int64_t kMostTerms = 6'000'000;  // of texts: places and folds, times scores
 constexpr double kRidge = 1;               // beside texts of length 1
 constexpr int kMostTurns = 30;
 constexpr double kEnough = 1e-6;  // of the squared gradient
@@ -219,7 +219,7 @@ TextScores FitTextScores(const Column& column, std::span<const int64_t> rows, co
   ReadTexts read(column, rows, fitted.buckets);
   int64_t terms = 0;
   for (const int64_t row : rows) {
-    terms += std::ssize(read.Of(row).places) * scores;
+    terms += (TextScores::kFolds + std::ssize(read.Of(row).places)) * scores;
   }
   const auto all = std::ssize(rows);
   const int64_t some = terms > kMostTerms ? all * kMostTerms / terms : all;
