@@ -181,7 +181,8 @@ std::vector<Row> EncodingRows() {
           "something about the target in the training rows, beside the other columns; not with --group and --split-by",
           {.choices = &Names<kTextEncodings>}),
       Row("text-inputs", &S::text_inputs,
-          "Inputs of each column of hashed text; auto: 1,024 where the training rows have ten words on average, else 256",
+          "Inputs of each column of hashed text; auto: 1,024 where the training rows have ten words on average, else "
+          "256",
           {.range = kTextInputs, .effect = [](const S& s) { return s.text == "hash" || s.text == "auto"; }}),
       Row("dates", &S::dates,
           "Date columns: days (since 1970-01-01, scaled), or calendar: also the position in the year, the week "
