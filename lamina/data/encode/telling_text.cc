@@ -31,7 +31,7 @@ constexpr double kLeastSurenessOfText = 2.7;
 constexpr double kMuchGain = 0.05;  // is believed sooner
 constexpr double kLeastSurenessOfMuch = 2;
 
-// Some of them, in their order.
+// The rows of `all` that are named, in that order.
 Matrix PickRows(const Matrix& all, std::span<const int64_t> rows) {
   Matrix some(std::ssize(rows), all.cols(), DType::kF64);
   for (int64_t i = 0; i < some.rows(); ++i) {
@@ -40,7 +40,7 @@ Matrix PickRows(const Matrix& all, std::span<const int64_t> rows) {
   return some;
 }
 
-// Rows that are asked.
+// Rows that are asked, what is known of them, and what scores are taught by.
 struct Asked {
   std::vector<int64_t> rows;
   Matrix others;  // inputs, encoded

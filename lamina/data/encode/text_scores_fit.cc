@@ -41,7 +41,7 @@ struct Texts {
   size_t FirstOf(int64_t fold) const { return static_cast<size_t>(fold * scores); }
 };
 
-// One for each column.
+// Sums of squares, one for each column.
 Numbers Squares(const Numbers& values, size_t columns) {
   Numbers sums(columns);
   for (size_t i = 0; i < values.size(); i += columns) {

@@ -11,8 +11,8 @@
 namespace lamina {
 
 /// Ridge regression of `answers` (rows × scores, f64, columns of mean 0: NearAnswers()) on the words of the text
-/// column. Rows without text count as texts without words. Scores have mean 0 and variance 1 over the rows; more than
-/// some tens of thousands of rows are thinned out.
+/// column. Rows without text count as texts without words. Scores have mean 0 and variance 1 over the rows. Rows
+/// are thinned out where their texts have more than six million different pieces, times scores.
 TextScores FitTextScores(const Column& column, std::span<const int64_t> rows, const Matrix& answers);
 
 }  // namespace lamina
