@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 namespace lamina {
 
@@ -23,6 +24,18 @@ std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x) {
     groups[static_cast<size_t>(order[i])] = equal ? groups[static_cast<size_t>(order[i - 1])] : order[i];
   }
   return some ? groups : std::vector<int64_t>();
+}
+
+int64_t CountEqualRows(const std::vector<int64_t>& groups) {
+  std::unordered_map<int64_t, int64_t> sizes;
+  for (const int64_t group : groups) {
+    ++sizes[group];
+  }
+  int64_t equal = 0;
+  for (const auto& [group, size] : sizes) {
+    equal += size > 1 ? size : 0;
+  }
+  return equal;
 }
 
 std::vector<int64_t> NumbersOfGroups(const std::vector<double>& keys) {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "lamina/backend/backend.h"
@@ -118,18 +117,6 @@ int64_t AskedRows(const Matrix& left_out) {
     asked += std::isnan(left_out.Row<double>(i)[0]) ? 0 : 1;
   }
   return asked;
-}
-
-int64_t EqualRows(const std::vector<int64_t>& groups) {
-  std::unordered_map<int64_t, int64_t> sizes;
-  for (const int64_t group : groups) {
-    ++sizes[group];
-  }
-  int64_t equal = 0;
-  for (const auto& [group, size] : sizes) {
-    equal += size > 1 ? size : 0;
-  }
-  return equal;
 }
 
 Dataset WithWeight(const Dataset& train) {
@@ -289,7 +276,7 @@ void Finish(const KernelNetworkOptions& options, DType dtype, PreparedRows rows,
   if (result.centres < rows.x.rows()) {
     rows.x = ChosenRows(rows.x.view(), centres);
   }
-  result.equal_rows = result.groups == 0 ? EqualRows(rows.groups) : 0;
+  result.equal_rows = result.groups == 0 ? CountEqualRows(rows.groups) : 0;
   result.network = NetworkOfMachine(result.machine, rows, dtype, options.classes, result.temperature);
 }
 
@@ -330,13 +317,14 @@ KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions&
   const bool all = most_centres >= size.rows || result.search_rows == size.rows;
   const KernelPlace place = PlaceOf({all ? size.rows : result.search_rows, size.columns, size.outputs}, options);
   Say(all || place.device == nullptr ? place : KernelPlace{nullptr, kSomeAreNeurons}, result);
-  PreparedRows rows = Prepared(EvenRows(train, result.search_rows));
+  const bool copies = EqualRowsAreCopies(train);
+  PreparedRows rows = Prepared(EvenRows(train, result.search_rows), copies);
   result.machine = Fitted(rows, MachineOptionsOf(options));
   result.tried = result.machine.tried;
   LookAtLeftOut(rows, options, result);
   result.centres = rows.x.rows();
   if (result.machine.complete && train.size() > result.search_rows) {
-    rows = Prepared(train);
+    rows = Prepared(train, copies);
     result.centres = most_centres;
     RefineWithAll(options, MachineOptionsOf(options), rows, result);
   }

@@ -71,8 +71,8 @@ struct KernelNetwork {
 };
 
 /// Rows of weight 0 are left out. Where errors are looked at, earlier rows of train.times answer, and the centers have
-/// that order. Else rows are left out by train.groups, or together with equal rows. Throws Error(kInvalidArgument)
-/// where all rows are of one group or time, and as FitKernelMachine().
+/// that order. Else rows are left out by train.groups, or together with equal rows where these are few. Throws
+/// Error(kInvalidArgument) where all rows are of one group or time, and as FitKernelMachine().
 KernelNetwork FitKernelNetwork(const Dataset& train, const KernelNetworkOptions& options);
 
 /// What FitKernelNetwork() takes for so many rows, where that is worth a sentence, to be said before: "30,000 rows:

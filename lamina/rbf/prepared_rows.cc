@@ -7,6 +7,8 @@
 namespace lamina {
 namespace {
 
+constexpr double kShareOfCopies = 0.2;
+
 Matrix InDoubles(ConstMatrixView rows) {
   Matrix numbers(rows.rows, rows.cols, DType::kF64);
   ConvertMatrix(rows, numbers.view());
@@ -15,7 +17,7 @@ Matrix InDoubles(ConstMatrixView rows) {
 
 }  // namespace
 
-PreparedRows Prepared(const Dataset& rows) {
+PreparedRows Prepared(const Dataset& rows, bool equal_together) {
   PreparedRows prepared{
       InDoubles(rows.features.view()), InDoubles(rows.targets.view()), rows.sample_weights, {}, {}, rows.times};
   const int64_t count = rows.size();
@@ -37,10 +39,16 @@ PreparedRows Prepared(const Dataset& rows) {
       prepared.y.Row<double>(i)[c] -= prepared.means[c];
     }
   }
-  prepared.groups = !rows.groups.empty() ? rows.groups
-                    : rows.times.empty() ? GroupsOfEqualRows(prepared.x.view())
-                                         : std::vector<int64_t>();
+  prepared.groups = rows.groups;
+  if (rows.groups.empty() && rows.times.empty() && equal_together) {
+    prepared.groups = GroupsOfEqualRows(prepared.x.view());
+  }
   return prepared;
+}
+
+bool EqualRowsAreCopies(const Dataset& rows) {
+  const std::vector<int64_t> groups = GroupsOfEqualRows(InDoubles(rows.features.view()).view());
+  return static_cast<double>(CountEqualRows(groups)) < kShareOfCopies * static_cast<double>(rows.size());
 }
 
 }  // namespace lamina

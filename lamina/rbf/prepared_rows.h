@@ -14,11 +14,16 @@ struct PreparedRows {
   Matrix y;                     // centred
   std::vector<double> weights;  // or empty
   std::vector<double> means;    // of the targets
-  std::vector<int64_t> groups;  // given, or of equal rows
+  std::vector<int64_t> groups;  // given, or of equal rows; empty: rows are left out one by one
   std::vector<double> times;
 };
 
-/// Prepares rows, all of which must have a weight above 0, in f64.
-PreparedRows Prepared(const Dataset& rows);
+/// Prepares rows, all of which must have a weight above 0, in f64. `equal_together`: equal ones are a group, where no
+/// others are given.
+PreparedRows Prepared(const Dataset& rows, bool equal_together = true);
+
+/// Whether so few rows have an equal one that these are copies: less than a fifth. Where more have, rows to come will
+/// have, too, and each tells how the others answer it (docs/decisions/0134).
+bool EqualRowsAreCopies(const Dataset& rows);
 
 }  // namespace lamina

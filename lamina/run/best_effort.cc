@@ -24,6 +24,8 @@
 #include "lamina/run/portfolio_cost.h"
 #include "lamina/run/portfolio_mix.h"
 #include "lamina/run/portfolio_store.h"
+#include "lamina/run/twins.h"
+#include "lamina/settings/meanings.h"
 
 namespace lamina {
 namespace {
@@ -106,8 +108,18 @@ class PortfolioRun {
     if (classes()) {
       BecomeSurer();
     }
-    Join();
-    AnswerTests();
+    std::vector<Matrix> answers;
+    answers.push_back(rows_.AnswersOf(Mix(places_)));
+    std::optional<Twins> twins = TwinsOf(answers.front());
+    Join(twins ? &twins->network : nullptr);
+    if (twins) {
+      result_.twins = twins->Text();
+      answers.push_back(std::move(twins->told));
+    }
+    const Matrix all = SumOfShares(answers, std::vector(answers.size(), 1.0));
+    for (const Dataset& test : result_.tests) {
+      result_.answers.push_back(rows_.AnswersTo(test, all, result_.model.network.dtype()));
+    }
     for (PortfolioModel& model : models_) {
       result_.parts.push_back(std::move(model.part));
     }
@@ -246,6 +258,9 @@ class PortfolioRun {
     if (place == 0) {
       result_.model = session.model();
     }
+    if (!classes()) {
+      twins_.Keep(static_cast<size_t>(place), session.test());
+    }
   }
 
   bool IsEnded(const PortfolioModel& model) const { return model.left == 0 || !model.part.left_out.empty(); }
@@ -264,7 +279,6 @@ class PortfolioRun {
         refit_seconds_ = refit_seconds_ + model.cost.refit_seconds;
         model.part.loss = together.loss;
         finished_.push_back(index);
-        answers_.push_back(std::move(together.answers));
         chosen_.push_back(std::move(together.chosen));
         model.part.mixed = rows_.Choose(chosen_).loss;
       }
@@ -311,23 +325,35 @@ class PortfolioRun {
     std::ranges::stable_sort(mix_, [&](size_t a, size_t b) { return counts[a] > counts[b]; });
   }
 
-  // Where the answers of the mix are least wrong, as those of each alone were before.
-  void BecomeSurer() {
+  // By the first of so many places, whole cuts into folds.
+  std::vector<MixedModel> Mix(int64_t places) const {
     std::vector<MixedModel> mix;
     for (const size_t k : mix_) {
       const PortfolioModel& model = models_[finished_[k]];
-      mix.push_back({model.folds, model.part.temperature, model.part.share});
+      mix.push_back({std::span(model.folds).first(static_cast<size_t>(places)),
+                     classes() ? model.part.temperature : 1, model.part.share});
     }
-    const double sureness = rows_.SurenessOf(mix);
+    return mix;
+  }
+
+  // Where the answers of the mix are least wrong, as those of each alone were before.
+  void BecomeSurer() {
+    const double sureness = rows_.SurenessOf(Mix(places_));
     for (const size_t k : mix_) {
-      PortfolioModel& model = models_[finished_[k]];
-      model.part.temperature /= sureness;
-      answers_[k] = rows_.AnswersOf(model.folds, model.part.temperature);
+      models_[finished_[k]].part.temperature /= sureness;
     }
   }
 
+  // Rows with the same inputs are as good as others only where nothing else tells rows apart.
+  std::optional<Twins> TwinsOf(const Matrix& answers) const {
+    const bool alike = settings_.group.empty() && settings_.split_by.empty() && WeightOptionsFrom(settings_).empty();
+    return classes() || !alike || result_.model.loss != Loss::kMse
+               ? std::nullopt
+               : twins_.Find({rows_.RestOf(answers), rows_.RestOf(rows_.AnswersOf(Mix(settings_.folds)))});
+  }
+
   // The networks of those that were chosen.
-  void Join() {
+  void Join(const Network* added) {
     PortfolioMix mix;
     for (const size_t k : mix_) {
       PortfolioModel& model = models_[finished_[k]];
@@ -338,21 +364,9 @@ class PortfolioRun {
         mix.Add(fold, temperature, model.part.share / static_cast<double>(folds.size()));
       }
     }
-    auto [networks, shares] = mix.Finish();
+    auto [networks, shares] = mix.Finish(added);
     result_.networks = std::move(networks);
     result_.shares = std::move(shares);
-  }
-
-  // What the mix answers, fold by fold.
-  void AnswerTests() {
-    std::vector<double> shares;
-    for (const size_t index : finished_) {
-      shares.push_back(models_[index].part.share);
-    }
-    const Matrix mixed = SumOfShares(answers_, shares);
-    for (const Dataset& test : result_.tests) {
-      result_.answers.push_back(rows_.AnswersTo(test, mixed, result_.model.network.dtype()));
-    }
   }
 
   const std::span<const PortfolioEntry> entries_;
@@ -367,8 +381,8 @@ class PortfolioRun {
   int64_t places_ = 0;
   std::vector<PortfolioModel> models_;
   LeftOutRows rows_;
-  std::vector<size_t> finished_;  // models with answers to all rows, and these
-  std::vector<Matrix> answers_;
+  TwinSearch twins_;
+  std::vector<size_t> finished_;  // models with answers to all rows, and what selection looks at
   std::vector<Matrix> chosen_;
   std::vector<size_t> mix_;  // of them, those that have a share, the largest first
   PortfolioResult result_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lamina/run/portfolio.h"
@@ -25,6 +26,7 @@ struct PortfolioResult {
   Model model;                  // of the first part: encoding and loss
   std::vector<Dataset> tests;   // the rows that each fold tests, without their inputs
   std::vector<Matrix> answers;  // of the mix to them: NetworkOutputs() of models that have not seen them
+  std::string twins;            // what was found about rows with the same inputs; empty: nothing
   std::vector<PortfolioPart> parts;
   int64_t repeats = 1;  // of the folds
   std::vector<Network> networks;

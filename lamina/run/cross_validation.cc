@@ -320,8 +320,10 @@ CrossValidation BestOfPortfolio(const TrainSettings& given, const RawData& raw,
   result.stopped = portfolio.stopped;
   result.portfolio = std::move(portfolio.parts);
   JudgePortfolio(settings, raw, portfolio, result);
-  if (std::string line = LineText(portfolio.model.training); !line.empty()) {
-    result.remarks.push_back(std::move(line));
+  for (std::string line : {LineText(portfolio.model.training), portfolio.twins}) {
+    if (!line.empty()) {
+      result.remarks.push_back(std::move(line));
+    }
   }
   result.found.networks = std::move(portfolio.networks);
   result.found.shares = std::move(portfolio.shares);

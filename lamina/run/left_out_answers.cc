@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <vector>
@@ -150,8 +151,14 @@ LeftOutModel LeftOutRows::Together(std::span<const TrainedFold> folds) const {
   return model;
 }
 
-Matrix LeftOutRows::AnswersOf(std::span<const TrainedFold> folds, double temperature) const {
-  return MeansOf(folds, LogitsOf(folds), temperature);
+Matrix LeftOutRows::AnswersOf(std::span<const MixedModel> mix) const {
+  std::vector<Matrix> answers;
+  std::vector<double> shares;
+  for (const MixedModel& model : mix) {
+    answers.push_back(MeansOf(model.folds, LogitsOf(model.folds), model.temperature));
+    shares.push_back(model.share);
+  }
+  return SumOfShares(answers, shares);
 }
 
 double LeftOutRows::SurenessOf(std::span<const MixedModel> mix) const {
@@ -213,6 +220,15 @@ EnsembleChoice LeftOutRows::Choose(std::span<const Matrix> chosen) const {
                          [&](int64_t count) { return static_cast<double>(count) / total; });
   choice.loss = LossOf(SumOfShares(chosen, shares));
   return choice;
+}
+
+Matrix LeftOutRows::RestOf(const Matrix& answers) const {
+  Matrix rest(targets_.rows(), targets_.cols(), DType::kF64);
+  for (int64_t i = 0; i < rest.rows(); ++i) {
+    const double* const row = targets_.Row<double>(i);
+    std::transform(row, row + rest.cols(), answers.Row<double>(i), rest.Row<double>(i), std::minus());
+  }
+  return rest;
 }
 
 Matrix LeftOutRows::AnswersTo(const Dataset& test, const Matrix& answers, DType dtype) const {

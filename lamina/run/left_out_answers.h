@@ -50,8 +50,8 @@ class LeftOutRows {
   /// `folds`: once or more often all rows, whose answers then are means. An empty `answers` where one is not a finite
   /// number. Takes outputs that are probabilities as such, others of classes as what goes into a softmax.
   LeftOutModel Together(std::span<const TrainedFold> folds) const;
-  /// LeftOutModel::answers at another temperature.
-  Matrix AnswersOf(std::span<const TrainedFold> folds, double temperature) const;
+  /// The sum of LeftOutModel::answers, at these temperatures, times their shares.
+  Matrix AnswersOf(std::span<const MixedModel> mix) const;
   /// By what to divide the temperatures of a mix of classes: a mean of probabilities is less sure than each of them
   /// (docs/decisions/0126). By the loss of its answers, and for few rows near to what is usual.
   double SurenessOf(std::span<const MixedModel> mix) const;
@@ -61,6 +61,8 @@ class LeftOutRows {
   /// choose alone. Beyond six usual errors of the best model, errors of values count by their size, not its square
   /// (docs/decisions/0131).
   EnsembleChoice Choose(std::span<const Matrix> chosen) const;
+  /// Targets less answers to all rows, in the order of the table; of values alone.
+  Matrix RestOf(const Matrix& answers) const;
   /// Those of answers to all rows that a test asks for.
   Matrix AnswersTo(const Dataset& test, const Matrix& answers, DType dtype) const;
 

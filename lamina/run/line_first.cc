@@ -118,21 +118,6 @@ Dataset LeftBy(const Line& line, const TargetEncoder& targets, const Dataset& ro
   return left;
 }
 
-// The answers of the network times `factor`; its last activation is identity.
-void Scale(double factor, Network& network) {
-  const size_t last = network.layers().size() - 1;
-  DispatchFloat(network.dtype(), [&]<class T>(T) {
-    const auto scale = [factor](T x) { return static_cast<T>(factor * static_cast<double>(x)); };
-    const MatrixView weights = network.Weights(last);
-    for (int64_t i = 0; i < weights.rows; ++i) {
-      std::transform(weights.Row<T>(i), weights.Row<T>(i) + weights.cols, weights.Row<T>(i), scale);
-    }
-    if (T* const bias = static_cast<T*>(network.Bias(last)); bias != nullptr) {
-      std::transform(bias, bias + weights.rows, bias, scale);
-    }
-  });
-}
-
 EpochRecord InUnitsOfTargets(const Line& line, EpochRecord record) {
   record.train_loss *= line.spread * line.spread;
   record.validation_loss *= line.spread * line.spread;
@@ -173,17 +158,31 @@ std::string LineText(const nlohmann::json& training) {
              : "";
 }
 
+void ScaleAnswers(double factor, Network& network) {
+  const size_t last = network.layers().size() - 1;
+  DispatchFloat(network.dtype(), [&]<class T>(T) {
+    const auto scale = [factor](T x) { return static_cast<T>(factor * static_cast<double>(x)); };
+    const MatrixView weights = network.Weights(last);
+    for (int64_t i = 0; i < weights.rows; ++i) {
+      std::transform(weights.Row<T>(i), weights.Row<T>(i) + weights.cols, weights.Row<T>(i), scale);
+    }
+    if (T* const bias = static_cast<T*>(network.Bias(last)); bias != nullptr) {
+      std::transform(bias, bias + weights.rows, bias, scale);
+    }
+  });
+}
+
 void AddLine(const Line& line, Model& model) {
   Check(!model.gates, "a line beside networks with shares of their own");
   if (model.shares.empty()) {
     model.shares = {1};
   }
   for (int64_t i = 0; i < model.networks(); ++i) {
-    Scale(line.spread / (1 - kShareOfLine), model.network_at(i));
+    ScaleAnswers(line.spread / (1 - kShareOfLine), model.network_at(i));
     model.shares[static_cast<size_t>(i)] *= 1 - kShareOfLine;
   }
   model.others.push_back(line.network);
-  Scale(1 / kShareOfLine, model.others.back());
+  ScaleAnswers(1 / kShareOfLine, model.others.back());
   model.shares.push_back(kShareOfLine);
 }
 
@@ -212,7 +211,7 @@ void SumOfLines::Add(const Network& line, double share) {
 
 Network SumOfLines::Mean() const {
   Network mean = sum_;
-  Scale(1 / share_, mean);
+  ScaleAnswers(1 / share_, mean);
   return mean;
 }
 

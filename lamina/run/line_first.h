@@ -36,6 +36,9 @@ std::string LineText(const nlohmann::json& training);
 /// A line has this share of the answer, so that shares are together 1. It and what is beside it are twice as large.
 inline constexpr double kShareOfLine = 0.5;
 
+/// The answers of a network times `factor`; its last activation is identity.
+void ScaleAnswers(double factor, Network& network);
+
 /// Makes `model`, which answers what is left, answer the targets: the line is the last of its networks.
 void AddLine(const Line& line, Model& model);
 /// Takes the line out again where there is one.

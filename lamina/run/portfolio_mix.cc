@@ -30,10 +30,20 @@ void PortfolioMix::Add(const TrainedFold& fold, std::optional<double> temperatur
   }
 }
 
-PortfolioMix::Networks PortfolioMix::Finish() {
+PortfolioMix::Networks PortfolioMix::Finish(const Network* added) {
   if (lines_.share() > 0) {
     mix_.networks.push_back(lines_.Mean());
     mix_.shares.push_back(lines_.share());
+  }
+  if (added != nullptr) {
+    mix_.networks.push_back(*added);
+    for (double& share : mix_.shares) {
+      share /= 2;
+    }
+    mix_.shares.push_back(0.5);
+    for (Network& network : mix_.networks) {
+      ScaleAnswers(2, network);
+    }
   }
   return std::move(mix_);
 }

@@ -23,8 +23,9 @@ class PortfolioMix {
     std::vector<Network> networks;
     std::vector<double> shares;  // one a network, together 1
   };
-  /// Lines that answer first are one network, the last.
-  Networks Finish();
+  /// Lines that answer first are one network, the last. `added`: its answers are added to those of all others. It has
+  /// half of the share, and all are twice as large.
+  Networks Finish(const Network* added);
 
  private:
   Networks mix_;

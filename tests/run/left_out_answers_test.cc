@@ -106,7 +106,8 @@ TEST(LeftOutAnswers, AMixOfManyRowsIsAsSureAsTheyAreRight) {
   EXPECT_GT(best, 1.5);
   const double sureness = unsure.left_out.SurenessOf(unsure.mix);
   EXPECT_NEAR(sureness, best, 0.01);
-  const Matrix surer = unsure.left_out.AnswersOf({unsure.folds.data(), 1}, 1 / sureness);
+  const std::vector<MixedModel> one = {{std::span(unsure.folds).first(1), 1 / sureness, 1}};
+  const Matrix surer = unsure.left_out.AnswersOf(one);
   EXPECT_NEAR(surer.Row<double>(0)[0], 1 / (1 + std::pow(1.0 / 9, sureness)), 1e-6);
   EXPECT_NEAR(surer.Row<double>(3999)[0], 0.5, 1e-6);
 }

@@ -39,6 +39,28 @@ bool IsCalledIdentifier(const std::string& name) {
                      [&](std::string_view ending) { return lower.ends_with(ending); });
 }
 
+// What a trend may go along with, by a word of the name: "t", "week", "time_index", "Day number".
+constexpr std::string_view kOfTime[] = {"t",    "time", "trend", "period", "step",  "tick",   "second", "minute",
+                                        "hour", "day",  "date",  "week",   "month", "quarter", "year",   "rank"};
+
+bool IsCalledTime(std::string_view name) {
+  std::string word;
+  for (size_t i = 0; i <= name.size(); ++i) {
+    if (i < name.size() && std::isalpha(static_cast<unsigned char>(name[i])) != 0) {
+      word.push_back(AsciiLower(name[i]));
+      continue;
+    }
+    if (word.size() > 1 && word.ends_with('s')) {
+      word.pop_back();
+    }
+    if (std::ranges::find(kOfTime, word) != std::end(kOfTime)) {
+      return true;
+    }
+    word.clear();
+  }
+  return false;
+}
+
 // "p" of "p12"; "" where no number is behind a name.
 std::string FamilyOf(const std::string& name) {
   const size_t last = name.find_last_not_of("0123456789");
@@ -72,7 +94,7 @@ bool IsIdentifier(const Column& column, std::span<const int64_t> rows) {
   }
   std::sort(values.begin(), values.end());
   return std::adjacent_find(values.begin(), values.end()) == values.end() &&
-         (NumberRows(values, rising) || IsCalledIdentifier(column.name));
+         ((NumberRows(values, rising) && !IsCalledTime(column.name)) || IsCalledIdentifier(column.name));
 }
 
 // `in_family`: a part of one vector, which stays where it has values.

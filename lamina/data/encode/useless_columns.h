@@ -18,8 +18,8 @@ struct LeftOutColumn {
 
 /// The columns at `positions` that say nothing in `rows` (20 at least, else none is judged):
 /// - without a value, or with the same one everywhere;
-/// - whole numbers, different in every row, that number the rows: rising or not, with gaps, from any number on, but no
-///   years;
+/// - whole numbers, different in every row, that number the rows: rising or not, with gaps, from any number on. Years
+///   stay, and so does what is called after a time or a rank ("t", "week", "time_index");
 /// - whole numbers, different in every row, of a column called like an identifier ("id", "customer_id"). Any other
 ///   numbers are measurements, and so are dates;
 /// - free text;

@@ -107,6 +107,16 @@ size_t TitlesIn(const CsvSample& sample, size_t width, const MissingMarks& marks
   return DetectHeader(table, marks) && (NamesNumbers(table, marks) || (used > 2 && words)) ? names : uneven;
 }
 
+// Whether a word among the fields names a column that the user or a model asks for: numbers beside it are names, too.
+bool HoldsNamesAskedFor(const Record& first, const MissingMarks& marks, const ReadOptions& options) {
+  return std::ranges::any_of(first, [&](const std::string& field) {
+    const auto is_field = [&](const std::string& name) { return name == field; };
+    return ClassifyField(field, marks) == FieldKind::kText &&
+           (std::ranges::any_of(options.answer_columns, is_field) ||
+            std::ranges::any_of(options.known_columns, is_field, &KnownColumn::name));
+  });
+}
+
 // Where all records have one field more than the names: a separator ends them, or the first column, different in each,
 // has no name.
 void AddLackingName(CsvSample& sample) {
@@ -299,7 +309,8 @@ CsvFrame FindFrame(std::string_view text, char separator, const std::string& sou
   const Record as_written = frame.sample.records.front();
   AddLackingName(frame.sample);
   frame.header = options.header == Header::kYes || options.header_line > 0 ||
-                 (options.header == Header::kAuto && DetectHeader(frame.sample, marks));
+                 (options.header == Header::kAuto && (DetectHeader(frame.sample, marks) ||
+                                                      HoldsNamesAskedFor(frame.sample.records.front(), marks, options)));
   Record& first = frame.sample.records.front();
   if (!frame.header) {
     first = as_written;

@@ -37,6 +37,11 @@ TEST(UselessColumns, IdentifiersAndMeasurements) {
   EXPECT_EQ(ReasonFor("paid", 50, [](int i) { return Number(i * 7919 % 100003 + 500000); }), "");
   EXPECT_EQ(ReasonFor("id", 50, [](int i) { return Number(i) + ".5"; }), "");
   EXPECT_EQ(ReasonFor("day", 50, [](int i) { return "2024-01-" + Number(10 + i % 20); }), "");
+  EXPECT_EQ(ReasonFor("t", 50, [](int i) { return Number(i); }), "");  // a trend
+  EXPECT_EQ(ReasonFor("Week_1", 50, [](int i) { return Number(i); }), "");
+  EXPECT_EQ(ReasonFor("days since then", 50, [](int i) { return Number(i); }), "");
+  EXPECT_EQ(ReasonFor("day_id", 50, [](int i) { return Number(i); }), identifier);
+  EXPECT_EQ(ReasonFor("weekly", 50, [](int i) { return Number(i); }), identifier);
   EXPECT_EQ(ReasonFor("n", 19, [](int i) { return Number(i); }), "");  // too few rows to tell
 }
 

@@ -107,6 +107,15 @@ TEST(CsvKinds, HeadersOfNumbersAndEmptyNames) {
   EXPECT_EQ(Csv("a;b;\n1;2;\n3;4;\n").ColumnNames(), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(CsvKinds, NumbersBesideANameThatIsAskedForAreNames) {
+  const std::string gap = "x,1992,1994,y\na,1.5,2.5,3\nb,3.5,4,5\n";
+  const std::vector<std::string> names = {"x", "1992", "1994", "y"};
+  EXPECT_EQ(Csv(gap).rows, 3);
+  EXPECT_EQ(Csv(gap, {.answer_columns = {"y"}}).ColumnNames(), names);
+  EXPECT_EQ(Csv(gap, {.known_columns = {{.name = "x"}}}).ColumnNames(), names);
+  EXPECT_EQ(Csv(gap, {.answer_columns = {"z", "-1", "1992"}}).rows, 3);
+}
+
 TEST(CsvKinds, ReadsOtherEncodings) {
   const Table western =
       Csv("stra\xDF"
