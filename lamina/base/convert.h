@@ -1,6 +1,7 @@
 // Conversions between element types.
 #pragma once
 
+#include "lamina/base/buffer.h"
 #include "lamina/base/matrix_view.h"
 
 namespace lamina {
@@ -35,6 +36,9 @@ auto AsNumber(T value) {
 /// to = from, element by element; equal shapes, host memory. Floating-point numbers become integers by truncation and
 /// must be in range.
 void ConvertMatrix(ConstMatrixView from, MatrixView to);
+
+/// The same numbers in f64.
+Matrix InDoubles(ConstMatrixView from);
 
 /// The largest |element|: an upper bound of it for i64 beyond 2^53. 0 of an empty matrix, NaN if there
 /// is a NaN, -1 of a matrix in a device's memory: not looked at.

@@ -8,7 +8,7 @@
 
 namespace lamina {
 
-/// Equal rows of x (f64) have equal numbers. Empty where all differ.
+/// Equal rows of x (f64) have equal numbers, that of the first of them. Empty where all differ.
 std::vector<int64_t> GroupsOfEqualRows(ConstMatrixView x);
 
 /// How many rows have the number of another one.

@@ -1,18 +1,26 @@
 // In f64, targets less their means.
 #include "lamina/rbf/prepared_rows.h"
 
+#include <algorithm>
+
 #include "lamina/base/convert.h"
 #include "lamina/rbf/equal_rows.h"
 
 namespace lamina {
 namespace {
 
-constexpr double kShareOfCopies = 0.2;
+constexpr double kShareOfFew = 0.2;
+constexpr double kShareOfAll = 0.95;
 
-Matrix InDoubles(ConstMatrixView rows) {
-  Matrix numbers(rows.rows, rows.cols, DType::kF64);
-  ConvertMatrix(rows, numbers.view());
-  return numbers;
+// Of rows that have the same number; it is that of the first of them.
+bool HaveSameTargets(const std::vector<int64_t>& groups, const Matrix& targets) {
+  for (int64_t i = 0; i < targets.rows(); ++i) {
+    const double* const row = targets.Row<double>(i);
+    if (!std::equal(row, row + targets.cols(), targets.Row<double>(groups[static_cast<size_t>(i)]))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -48,7 +56,8 @@ PreparedRows Prepared(const Dataset& rows, bool equal_together) {
 
 bool EqualRowsAreCopies(const Dataset& rows) {
   const std::vector<int64_t> groups = GroupsOfEqualRows(InDoubles(rows.features.view()).view());
-  return static_cast<double>(CountEqualRows(groups)) < kShareOfCopies * static_cast<double>(rows.size());
+  const double share = static_cast<double>(CountEqualRows(groups)) / static_cast<double>(rows.size());
+  return share < kShareOfFew || (share > kShareOfAll && HaveSameTargets(groups, InDoubles(rows.targets.view())));
 }
 
 }  // namespace lamina

@@ -22,8 +22,9 @@ struct PreparedRows {
 /// others are given.
 PreparedRows Prepared(const Dataset& rows, bool equal_together = true);
 
-/// Whether so few rows have an equal one that these are copies: less than a fifth. Where more have, rows to come will
-/// have, too, and each tells how the others answer it (docs/decisions/0134).
+/// Whether equal rows are copies, which rows to come will not have: less than a fifth of the rows have an equal one, or
+/// nearly all have, with the same target. Else rows recur, and each tells how the others answer it
+/// (docs/decisions/0134).
 bool EqualRowsAreCopies(const Dataset& rows);
 
 }  // namespace lamina

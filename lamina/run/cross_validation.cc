@@ -190,7 +190,7 @@ TrainSettings SettingsOfPortfolio(const TrainSettings& given, const RawData& raw
   settings.folds = kFoldsOfBest;
   settings.bag = true;
   settings.split = {1, 0, 0};
-  settings.line = kPossibleText;
+  settings.line = kFirstText;
   settings.task = TaskOf(given, raw) == Task::kClassification ? "classification" : "regression";
   return settings;
 }

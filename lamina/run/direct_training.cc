@@ -18,6 +18,7 @@
 #include "lamina/rbf/mean_distance.h"
 #include "lamina/rbf/radius_search.h"
 #include "lamina/run/kernel_training.h"
+#include "lamina/run/line_beside.h"
 #include "lamina/run/tree_training.h"
 #include "lamina/settings/centres.h"
 #include "lamina/settings/meanings.h"
@@ -53,7 +54,10 @@ class DirectTraining {
     model.nearest = MethodFrom(settings_) == Method::kNearest ? settings_.k : 0;
     model.training["method"] = std::move(found_);
     if (trees_) {
-      AnswerWithTrees(std::move(*trees_), left_out_, data_.train.targets, model);
+      AnswerWithTrees(std::move(*trees_), data_.train.targets, left_out_, model);
+    }
+    if (left_out_.rows() > 0 && HasLineBeside(settings_, data_, model)) {
+      AnswerWithLine(data_, std::move(left_out_), model);
     }
     EpochRecord record = Measured(model);
     record.train_seconds = seconds;
@@ -182,10 +186,12 @@ class DirectTraining {
       return std::nullopt;
     }
     const KernelMachine& machine = trained->fitted.machine;
-    if (HasTreesBeside(settings_, data_) && machine.left_out.rows() == data_.train.size()) {
-      trees_ = TrainTrees(settings_, data_.train, Dataset(), backend_, [this] { return Stopped(); });
-      if (!trees_) {
-        return std::nullopt;
+    if (machine.left_out.rows() == data_.train.size()) {
+      if (HasTreesBeside(settings_, data_)) {
+        trees_ = TrainTrees(settings_, data_.train, Dataset(), backend_, [this] { return Stopped(); });
+        if (!trees_) {
+          return std::nullopt;
+        }
       }
       left_out_ = AnswersToLeftOut(trained->fitted, machine.left_out, data_.train.targets);
     }

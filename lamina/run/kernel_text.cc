@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lamina/base/text.h"
+#include "lamina/run/line_beside.h"
 #include "lamina/run/line_first.h"
 #include "lamina/settings/method.h"
 
@@ -118,6 +119,7 @@ std::vector<std::string> FoundLines(const TrainSession& session) {
       lines.push_back(TreesText(trees));
     }
   }
+  lines.push_back(LineBesideText(training));
   std::erase(lines, "");
   return lines;
 }

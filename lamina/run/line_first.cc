@@ -28,28 +28,10 @@ constexpr int64_t kMostInputs = 200;
 constexpr int64_t kRowsAnInput = 4;
 constexpr double kLeastSteps = 16;  // of the number type: less is rounding, and nothing to learn
 
-Matrix Numbers(const Matrix& matrix) {
-  Matrix numbers(matrix.rows(), matrix.cols(), DType::kF64);
-  ConvertMatrix(matrix.view(), numbers.view());
-  return numbers;
-}
-
-bool IsPossible(const TrainSettings& settings, const TrainData& data, const Model& model) {
-  const Dataset& train = data.train;
-  const LayerSpec& last = model.network.layers().back();
-  const bool of_squares = data.preprocessor.targets().task() == Task::kRegression && model.loss == Loss::kMse &&
-                          last.synapse == Synapse::kDot && last.activation == Activation() &&
-                          last.outputs == train.targets.cols();
-  const bool in_memory = train.files.empty() && train.sparse == nullptr && data.sharded_rows == 0;
-  const bool alike = train.sample_weights.empty() && train.groups.empty() && train.times.empty();
-  return settings.line == kPossibleText && of_squares && in_memory && alike && settings.shards == 0 &&
-         settings.quantize_aware == 0 && train.inputs() <= kMostInputs && kRowsAnInput * train.inputs() <= train.size();
-}
-
 // The largest share of a target's variance that is left of rows that had no part in the line.
 double LeftOf(const Dataset& rows) {
-  const Matrix x = Numbers(rows.features);
-  const Matrix y = Numbers(rows.targets);
+  const Matrix x = InDoubles(rows.features.view());
+  const Matrix y = InDoubles(rows.targets.view());
   const Matrix errors = SquaredErrorsOfHalves(x, y);
   const auto count = static_cast<double>(y.rows());
   double most = 0;
@@ -69,23 +51,9 @@ double LeftOf(const Dataset& rows) {
   return most;
 }
 
-Network NetworkOf(const LineFit& fit, DType dtype) {
-  const Matrix& weights = fit.weights();
-  const int64_t inputs = weights.cols() - 1;
-  Network network({{inputs, weights.rows(), Synapse::kDot, Activation()}}, dtype);
-  DispatchFloat(dtype, [&]<class T>(T) {
-    for (int64_t k = 0; k < weights.rows(); ++k) {
-      const double* const row = weights.Row<double>(k);
-      std::transform(row, row + inputs, network.Weights(0).Row<T>(k), [](double w) { return static_cast<T>(w); });
-      static_cast<T*>(network.Bias(0))[k] = static_cast<T>(row[inputs]);
-    }
-  });
-  return network;
-}
-
 // What the line leaves, in f64.
 Matrix RestOf(const Network& line, const Dataset& rows) {
-  Matrix rest = Numbers(rows.targets);
+  Matrix rest = InDoubles(rows.targets.view());
   DispatchFloat(line.dtype(), [&]<class T>(T) {
     for (int64_t i = 0; i < rest.rows(); ++i) {
       const T* const x = rows.features.Row<T>(i);
@@ -126,8 +94,35 @@ EpochRecord InUnitsOfTargets(const Line& line, EpochRecord record) {
 
 }  // namespace
 
+bool LineIsPossible(const TrainSettings& settings, const TrainData& data, const Model& model) {
+  const Dataset& train = data.train;
+  const LayerSpec& last = model.network.layers().back();
+  const bool of_squares = data.preprocessor.targets().task() == Task::kRegression && model.loss == Loss::kMse &&
+                          last.synapse == Synapse::kDot && last.activation == Activation() &&
+                          last.outputs == train.targets.cols();
+  const bool in_memory = train.files.empty() && train.sparse == nullptr && data.sharded_rows == 0;
+  const bool alike = train.sample_weights.empty() && train.groups.empty() && train.times.empty();
+  return of_squares && in_memory && alike && settings.shards == 0 && settings.quantize_aware == 0 &&
+         train.inputs() <= kMostInputs;
+}
+
+Network NetworkOfLine(const LineFit& fit, DType dtype) {
+  const Matrix& weights = fit.weights();
+  const int64_t inputs = weights.cols() - 1;
+  Network network({{inputs, weights.rows(), Synapse::kDot, Activation()}}, dtype);
+  DispatchFloat(dtype, [&]<class T>(T) {
+    for (int64_t k = 0; k < weights.rows(); ++k) {
+      const double* const row = weights.Row<double>(k);
+      std::transform(row, row + inputs, network.Weights(0).Row<T>(k), [](double w) { return static_cast<T>(w); });
+      static_cast<T*>(network.Bias(0))[k] = static_cast<T>(row[inputs]);
+    }
+  });
+  return network;
+}
+
 std::optional<Line> FindLine(const TrainSettings& settings, const TrainData& data, const Model& model) {
-  if (!IsPossible(settings, data, model)) {
+  if ((settings.line != kPossibleText && settings.line != kFirstText) || !LineIsPossible(settings, data, model) ||
+      kRowsAnInput * data.train.inputs() > data.train.size()) {
     return std::nullopt;
   }
   const double left = LeftOf(EvenRows(data.train, kRowsAsked));
@@ -135,7 +130,7 @@ std::optional<Line> FindLine(const TrainSettings& settings, const TrainData& dat
     return std::nullopt;
   }
   const Dataset rows = EvenRows(data.train, kRowsFitted);
-  Line line{NetworkOf(LineFit(Numbers(rows.features), Numbers(rows.targets)), model.network.dtype()), 1, left};
+  Line line{NetworkOfLine(LineFit(InDoubles(rows.features.view()), InDoubles(rows.targets.view())), model.network.dtype()), 1, left};
   line.spread = SpreadOf(RestOf(line.network, rows), model.network.dtype());
   return line;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "lamina/data/encode/line_fit.h"
 #include "lamina/model/model.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/settings.h"
@@ -19,14 +20,20 @@ struct Line {
   double left = 0;    // share of the targets' variance that it leaves of rows it has not seen
 };
 
+/// Whether squares of one layer's sums are what the rows ask for: no classes and no other losses, no rows in files or
+/// with weights, groups or times. Inputs may be 200.
+bool LineIsPossible(const TrainSettings& settings, const TrainData& data, const Model& model);
+
 /// The line through the training rows, by least squares over 20,000 of them at most. None where `settings.line` does
-/// not want it, or where it leaves more than a thousandth of a target's variance. Each half of 4,000 rows is answered
-/// by a line through the other half. There is none for classes and losses other than squares. Nor is there one for rows
-/// in files or with weights, groups or times. Inputs may be 200, and a fourth of the rows.
+/// not want it, where LineIsPossible() says no, or where inputs are more than a fourth of the rows. Nor is there one that
+/// leaves more than a thousandth of a target's variance: each half of 4,000 rows is answered by a line through the other.
 std::optional<Line> FindLine(const TrainSettings& settings, const TrainData& data, const Model& model);
 
 /// `data` with training and validation targets that are what the line leaves, over its spread. Inputs are shared.
 TrainData LeftBy(const Line& line, const TrainData& data);
+
+/// One layer that answers as the line does.
+Network NetworkOfLine(const LineFit& fit, DType dtype);
 
 /// Says in `model.training` that a line answers first.
 void Announce(const Line& line, Model& model);

@@ -7,6 +7,8 @@
 
 #include "lamina/model/evaluate.h"
 #include "lamina/model/outputs.h"
+#include "lamina/run/line_beside.h"
+#include "lamina/settings/method.h"
 
 namespace lamina {
 
@@ -22,8 +24,10 @@ bool TrainOthersBeside(const TrainSettings& settings, const TrainData& data, con
   return true;
 }
 
-void AnswerWithOthers(OthersBeside others, const TrainData& data, const Backend& backend, Model& model) {
-  if (!others.kernels && !others.trees) {
+void AnswerWithOthers(OthersBeside others, const TrainSettings& settings, const TrainData& data,
+                      const Backend& backend, Model& model) {
+  const bool line = LearnsByGradient(settings) && HasLineBeside(settings, data, model);
+  if (!others.kernels && !others.trees && !line) {
     return;
   }
   const Dataset& rows = data.validation;
@@ -45,7 +49,10 @@ void AnswerWithOthers(OthersBeside others, const TrainData& data, const Backend&
     model.training["method"]["share"] = share;
   }
   if (others.trees) {
-    AnswerWithTrees(std::move(*others.trees), answers, rows.targets, model);
+    AnswerWithTrees(std::move(*others.trees), rows.targets, answers, model);
+  }
+  if (line) {
+    AnswerWithLine(data, std::move(answers), model);
   }
 }
 

@@ -311,7 +311,7 @@ TrainResult TrainSession::Run(TrainCallbacks callbacks) {
   }
   if (IsFirst() && result.history.stop_reason != "interrupted") {
     CalibrateBy(validation(), result);
-    AnswerWithOthers(std::move(others), *learned_, *backend_, model_);
+    AnswerWithOthers(std::move(others), settings_, *learned_, *backend_, model_);
     if (line_) {
       AddLine(*line_, model_);
     }

@@ -18,8 +18,8 @@
 #include "lamina/boost/boosted_folds.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
-#include "lamina/model/outputs.h"
 #include "lamina/rbf/even_rows.h"
+#include "lamina/run/share_beside.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
 #include "lamina/settings/settings_text.h"
@@ -31,9 +31,7 @@ constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
 constexpr double kUsualOperations = 1.5e9;  // some half a second of one thread
 constexpr double kMostOperations = 1e10;    // that nobody has asked for
 
-constexpr double kShares[] = {0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
-constexpr double kUsualShare = 0.25;  // before any row is asked, and by so much: kTrustInUsual (share - kUsualShare)^2
-constexpr double kTrustInUsual = 20;
+constexpr ShareRule kShareOfTrees = {0.25, 0.5};
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
@@ -89,13 +87,6 @@ std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
     return "rows have groups";
   }
   return data.train.times.empty() ? "" : "rows have times";
-}
-
-// -ln of how likely the answers make the truth: by the mean cross-entropy, or with normal errors by the mean square.
-double UnlikelihoodOf(double loss, const Matrix& truth, bool classes) {
-  const auto rows = static_cast<double>(truth.rows());
-  const double least = std::numeric_limits<double>::min();
-  return classes ? rows * loss : rows * static_cast<double>(truth.cols()) / 2 * std::log(std::max(loss, least));
 }
 
 bool AreQuick(const TrainSettings& settings, const TrainData& data) {
@@ -157,38 +148,9 @@ void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, co
   }
 }
 
-void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& targets, Model& model) {
-  std::vector<int64_t> asked;
-  for (int64_t i = 0; i < answers.rows(); ++i) {
-    const bool known = DispatchFloat(answers.dtype(), [&]<class T>(T) { return !std::isnan(answers.Row<T>(i)[0]); });
-    if (known && !std::isnan(trees.left_out.Row<double>(i)[0])) {
-      asked.push_back(i);
-    }
-  }
-  Matrix of_trees(trees.left_out.rows(), trees.left_out.cols(), answers.dtype());
-  ConvertMatrix(trees.left_out.view(), of_trees.view());
-  const Matrix both[] = {ChosenRows(answers.view(), asked), ChosenRows(of_trees.view(), asked)};
-  const Matrix truth = ChosenRows(targets.view(), asked);
-  std::array<double, std::size(kShares)> costs{};
-  std::ranges::transform(kShares, costs.begin(), [&](double share) {
-    const double loss = LossOfOutputs(model, SumOfShares(both, std::array{1 - share, share}), truth);
-    return UnlikelihoodOf(loss, truth, HasClasses(model.preprocessor)) +
-           kTrustInUsual * std::pow(share - kUsualShare, 2);
-  });
-  const double share = kShares[std::ranges::min_element(costs) - costs.begin()];
-  trees.found["share"] = share;
+void AnswerWithTrees(TreeTraining trees, const Matrix& targets, Matrix& answers, Model& model) {
+  trees.found["share"] = AddBeside(std::move(trees.network), trees.left_out, targets, kShareOfTrees, answers, model);
   model.training["trees"] = std::move(trees.found);
-  if (share == 0) {
-    return;
-  }
-  if (model.shares.empty()) {
-    model.shares = {1};
-  }
-  for (double& other : model.shares) {
-    other *= 1 - share;
-  }
-  model.others.push_back(std::move(trees.network));
-  model.shares.push_back(share);
 }
 
 }  // namespace lamina

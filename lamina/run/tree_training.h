@@ -32,9 +32,8 @@ bool HasTreesBeside(const TrainSettings& settings, const TrainData& data);
 /// `model` that no trees can stand beside.
 void RequireTreesBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
 
-/// Adds the trees to the networks of `model`, which has shares where it has several. They count up to a half, as is
-/// likeliest by rows left out, whose targets are `targets`; few rows leave it near a quarter. `answers` are the model's
-/// to these rows; rows that are NaN are not looked at. Where trees count nothing they are left out.
-void AnswerWithTrees(TreeTraining trees, const Matrix& answers, const Matrix& targets, Model& model);
+/// Adds the trees to the networks of `model` by AddBeside() (share_beside.h): few rows leave them near a quarter, and
+/// they count up to a half.
+void AnswerWithTrees(TreeTraining trees, const Matrix& targets, Matrix& answers, Model& model);
 
 }  // namespace lamina

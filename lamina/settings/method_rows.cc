@@ -142,12 +142,13 @@ std::vector<Row> TreeRows() {
 std::vector<Row> LineRows() {
   return {Row(
       "line", &S::line,
-      "A line answers first where it leaves a thousandth of each target's variance at most, and what "
-      "else answers learns what it leaves. possible; no; auto: possible with effort best, and where nothing of "
-      "method and network is given",
+      "first: a line answers first where it leaves a thousandth of each target's variance at most, and what else "
+      "answers learns what it leaves. possible: elsewhere it answers beside others, as much as rows left out say. no; "
+      "auto: first with effort best, and possible where nothing of method and network is given",
       {.choices =
            [] {
-             return std::vector<std::string>{std::string(kAutoText), std::string(kPossibleText), std::string(kNoText)};
+             return std::vector<std::string>{std::string(kAutoText), std::string(kPossibleText),
+                                             std::string(kFirstText), std::string(kNoText)};
            },
        .effect = [](const S& s) { return MethodReads(s, "line"); }})};
 }

@@ -22,8 +22,10 @@ inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }
 
 /// --trees: where rows left out can tell how much they count, and no long time is needed. --line: where rows left out
-/// say that it helps.
+/// say that it helps, first or beside others.
 inline constexpr std::string_view kPossibleText = "possible";
+/// --line: never beside others.
+inline constexpr std::string_view kFirstText = "first";
 
 /// Whether a kernel machine or trees may answer beside the network: all rows must be in memory.
 inline bool HasOthersBeside(const TrainSettings& settings) {
