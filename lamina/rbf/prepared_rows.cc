@@ -12,7 +12,7 @@ namespace {
 constexpr double kShareOfFew = 0.2;
 constexpr double kShareOfAll = 0.95;
 
-// Of rows that have the same number; it is that of the first of them.
+// Rows of a number are compared with the first of them, whose number it is.
 bool HaveSameTargets(const std::vector<int64_t>& groups, const Matrix& targets) {
   for (int64_t i = 0; i < targets.rows(); ++i) {
     const double* const row = targets.Row<double>(i);
@@ -56,8 +56,10 @@ PreparedRows Prepared(const Dataset& rows, bool equal_together) {
 
 bool EqualRowsAreCopies(const Dataset& rows) {
   const std::vector<int64_t> groups = GroupsOfEqualRows(InDoubles(rows.features.view()).view());
+  const bool one_place = !groups.empty() && std::ranges::count(groups, groups.front()) == rows.size();
   const double share = static_cast<double>(CountEqualRows(groups)) / static_cast<double>(rows.size());
-  return share < kShareOfFew || (share > kShareOfAll && HaveSameTargets(groups, InDoubles(rows.targets.view())));
+  return one_place || share < kShareOfFew ||
+         (share > kShareOfAll && HaveSameTargets(groups, InDoubles(rows.targets.view())));
 }
 
 }  // namespace lamina

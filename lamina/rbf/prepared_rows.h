@@ -22,9 +22,9 @@ struct PreparedRows {
 /// others are given.
 PreparedRows Prepared(const Dataset& rows, bool equal_together = true);
 
-/// Whether equal rows are copies, which rows to come will not have: less than a fifth of the rows have an equal one, or
-/// nearly all have, with the same target. Else rows recur, and each tells how the others answer it
-/// (docs/decisions/0134).
+/// Whether equal rows are copies, which rows to come will not have (docs/decisions/0134). Less than a fifth of the rows
+/// have an equal one then; or nearly all have, with the same target; or all are equal. Else rows recur, and each tells
+/// how the others answer it.
 bool EqualRowsAreCopies(const Dataset& rows);
 
 }  // namespace lamina

@@ -133,10 +133,11 @@ class PortfolioRun {
   bool IsOver() const { return watch_.Elapsed_seconds() >= End_seconds(); }
   bool IsOver(const PortfolioModel& model) const { return IsOver() || watch_.Elapsed_seconds() >= model.end_seconds; }
 
-  void AskUser(bool main = true) {
+  bool AskUser(bool main = true) {
     if (main && callbacks_.stop_requested && !stopped_ && callbacks_.stop_requested()) {
       stopped_ = true;
     }
+    return stopped_;
   }
 
   // A fold of the first model has its part of the time: what it has learnt by then is kept.
@@ -192,10 +193,7 @@ class PortfolioRun {
   void RunJob(PortfolioJob& job, bool main) {
     const Stopwatch watch;
     TrainCallbacks callbacks;
-    callbacks.abandon_requested = [&] {
-      AskUser(main);
-      return stopped_ || (job.entry > 0 && IsOver(models_[job.entry]));
-    };
+    callbacks.abandon_requested = [&] { return AskUser(main) || (job.entry > 0 && IsOver(models_[job.entry])); };
     callbacks.stop_requested = [&] { return callbacks.abandon_requested() || watch_.Elapsed_seconds() >= EndOf(job); };
     try {
       std::optional<TrainSession> session;
@@ -258,9 +256,7 @@ class PortfolioRun {
     if (place == 0) {
       result_.model = session.model();
     }
-    if (!classes()) {
-      twins_.Keep(static_cast<size_t>(place), session.test());
-    }
+    twins_.Keep(static_cast<size_t>(place), session.test());
   }
 
   bool IsEnded(const PortfolioModel& model) const { return model.left == 0 || !model.part.left_out.empty(); }
@@ -305,10 +301,7 @@ class PortfolioRun {
   // One network of all rows, or none where that was stopped.
   std::optional<TrainedFold> OfAllRows(const PortfolioModel& model) {
     TrainCallbacks callbacks;
-    callbacks.stop_requested = callbacks.abandon_requested = [this] {
-      AskUser();
-      return stopped_.load();
-    };
+    callbacks.stop_requested = callbacks.abandon_requested = [this] { return AskUser(); };
     TrainSession session(OnAllRows(settings_, *model.entry), raw_, {.encoding = encoding_}, custom_);
     const bool whole = session.Run(callbacks).history.stop_reason != "interrupted";
     return whole && !session.model().gates ? std::optional(FoldOf(session)) : std::nullopt;
@@ -330,8 +323,8 @@ class PortfolioRun {
     std::vector<MixedModel> mix;
     for (const size_t k : mix_) {
       const PortfolioModel& model = models_[finished_[k]];
-      mix.push_back({std::span(model.folds).first(static_cast<size_t>(places)),
-                     classes() ? model.part.temperature : 1, model.part.share});
+      mix.push_back({std::span(model.folds).first(static_cast<size_t>(places)), classes() ? model.part.temperature : 1,
+                     model.part.share});
     }
     return mix;
   }

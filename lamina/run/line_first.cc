@@ -94,16 +94,17 @@ EpochRecord InUnitsOfTargets(const Line& line, EpochRecord record) {
 
 }  // namespace
 
-bool LineIsPossible(const TrainSettings& settings, const TrainData& data, const Model& model) {
+bool LineIsPossible(const TrainSettings& settings, const TrainData& data) {
   const Dataset& train = data.train;
-  const LayerSpec& last = model.network.layers().back();
-  const bool of_squares = data.preprocessor.targets().task() == Task::kRegression && model.loss == Loss::kMse &&
-                          last.synapse == Synapse::kDot && last.activation == Activation() &&
-                          last.outputs == train.targets.cols();
   const bool in_memory = train.files.empty() && train.sparse == nullptr && data.sharded_rows == 0;
   const bool alike = train.sample_weights.empty() && train.groups.empty() && train.times.empty();
-  return of_squares && in_memory && alike && settings.shards == 0 && settings.quantize_aware == 0 &&
-         train.inputs() <= kMostInputs;
+  return in_memory && alike && settings.shards == 0 && settings.quantize_aware == 0 && train.inputs() <= kMostInputs;
+}
+
+bool AsksForSquares(const TrainData& data, const Model& model) {
+  const LayerSpec& last = model.network.layers().back();
+  return data.preprocessor.targets().task() == Task::kRegression && model.loss == Loss::kMse &&
+         last.synapse == Synapse::kDot && last.activation == Activation() && last.outputs == data.train.targets.cols();
 }
 
 Network NetworkOfLine(const LineFit& fit, DType dtype) {
@@ -121,8 +122,8 @@ Network NetworkOfLine(const LineFit& fit, DType dtype) {
 }
 
 std::optional<Line> FindLine(const TrainSettings& settings, const TrainData& data, const Model& model) {
-  if ((settings.line != kPossibleText && settings.line != kFirstText) || !LineIsPossible(settings, data, model) ||
-      kRowsAnInput * data.train.inputs() > data.train.size()) {
+  if ((settings.line != kPossibleText && settings.line != kFirstText) || !LineIsPossible(settings, data) ||
+      !AsksForSquares(data, model) || kRowsAnInput * data.train.inputs() > data.train.size()) {
     return std::nullopt;
   }
   const double left = LeftOf(EvenRows(data.train, kRowsAsked));
@@ -130,7 +131,9 @@ std::optional<Line> FindLine(const TrainSettings& settings, const TrainData& dat
     return std::nullopt;
   }
   const Dataset rows = EvenRows(data.train, kRowsFitted);
-  Line line{NetworkOfLine(LineFit(InDoubles(rows.features.view()), InDoubles(rows.targets.view())), model.network.dtype()), 1, left};
+  Line line{
+      NetworkOfLine(LineFit(InDoubles(rows.features.view()), InDoubles(rows.targets.view())), model.network.dtype()), 1,
+      left};
   line.spread = SpreadOf(RestOf(line.network, rows), model.network.dtype());
   return line;
 }

@@ -20,13 +20,16 @@ struct Line {
   double left = 0;    // share of the targets' variance that it leaves of rows it has not seen
 };
 
-/// Whether squares of one layer's sums are what the rows ask for: no classes and no other losses, no rows in files or
-/// with weights, groups or times. Inputs may be 200.
-bool LineIsPossible(const TrainSettings& settings, const TrainData& data, const Model& model);
+/// Whether rows are such that lines are looked for: in memory, without weights, groups and times, and of 200 inputs at
+/// most.
+bool LineIsPossible(const TrainSettings& settings, const TrainData& data);
+/// Whether squares of one layer's sums are what the model makes least: no classes and no other losses.
+bool AsksForSquares(const TrainData& data, const Model& model);
 
 /// The line through the training rows, by least squares over 20,000 of them at most. None where `settings.line` does
-/// not want it, where LineIsPossible() says no, or where inputs are more than a fourth of the rows. Nor is there one that
-/// leaves more than a thousandth of a target's variance: each half of 4,000 rows is answered by a line through the other.
+/// not want it, where LineIsPossible() or AsksForSquares() says no, or where inputs are more than a fourth of the rows.
+/// It leaves a thousandth of each target's variance at most. Each half of 4,000 rows is answered by a line through the
+/// other half.
 std::optional<Line> FindLine(const TrainSettings& settings, const TrainData& data, const Model& model);
 
 /// `data` with training and validation targets that are what the line leaves, over its spread. Inputs are shared.

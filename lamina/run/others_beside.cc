@@ -24,8 +24,8 @@ bool TrainOthersBeside(const TrainSettings& settings, const TrainData& data, con
   return true;
 }
 
-void AnswerWithOthers(OthersBeside others, const TrainSettings& settings, const TrainData& data,
-                      const Backend& backend, Model& model) {
+void AnswerWithOthers(OthersBeside others, const TrainSettings& settings, const TrainData& data, const Backend& backend,
+                      Model& model) {
   const bool line = LearnsByGradient(settings) && HasLineBeside(settings, data, model);
   if (!others.kernels && !others.trees && !line) {
     return;

@@ -1,4 +1,5 @@
-// What answers beside the network of a run: a kernel machine (--recipe mixed), boosted trees (--trees), a line (--line).
+// What answers beside the network of a run: a kernel machine (--recipe mixed), boosted trees (--trees), a line
+// (--line).
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@ bool TrainOthersBeside(const TrainSettings& settings, const TrainData& data, con
 /// Makes `model`, one network, answer together with the others. Validation rows say how much each counts: first the
 /// machine beside the network, then the trees beside both. The machine answers them as one of the training rows would.
 /// It counts half where they are fewer than 100, or rows have weights. Last comes a line, where HasLineBeside().
-void AnswerWithOthers(OthersBeside others, const TrainSettings& settings, const TrainData& data,
-                      const Backend& backend, Model& model);
+void AnswerWithOthers(OthersBeside others, const TrainSettings& settings, const TrainData& data, const Backend& backend,
+                      Model& model);
 
 }  // namespace lamina

@@ -50,6 +50,9 @@ double AddBeside(Network network, const Matrix& beside, const Matrix& targets, c
   double least = std::numeric_limits<double>::infinity();
   for (int step = 0; step <= std::lround(rule.most * kStepsOfShare); ++step) {
     const double of_step = static_cast<double>(step) / kStepsOfShare;
+    if (step > 0 && of_step < rule.least) {
+      continue;
+    }
     const double loss = LossOfOutputs(model, SumOfShares(both, std::array{1 - of_step, of_step}), truth);
     const double cost = UnlikelihoodOf(loss, truth, classes) + kTrustInUsualShare * std::pow(of_step - rule.usual, 2);
     if (cost < least) {

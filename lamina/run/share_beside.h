@@ -8,9 +8,11 @@
 
 namespace lamina {
 
-/// Before any row is asked a share is `usual`, and by so much: 20 (share - usual)², in nats.
+/// Before any row is asked a share is `usual`, and by so much: 20 (share - usual)², in nats. It is 0, or from `least`
+/// to `most`.
 struct ShareRule {
   double usual = 0;
+  double least = 0;
   double most = 0.5;
 };
 

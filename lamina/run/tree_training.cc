@@ -31,7 +31,7 @@ constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
 constexpr double kUsualOperations = 1.5e9;  // some half a second of one thread
 constexpr double kMostOperations = 1e10;    // that nobody has asked for
 
-constexpr ShareRule kShareOfTrees = {0.25, 0.5};
+constexpr ShareRule kShareOfTrees = {0.25, 0, 0.5};
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 

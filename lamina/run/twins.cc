@@ -24,7 +24,7 @@ constexpr int64_t kLeastTwins = 40;
 constexpr double kSureDeviations = 2.5;
 constexpr double kLeastAgreement = 0.1;
 
-// Of an L1 distance between encoded rows. Doors differ by some 1e-6 in it, where the curve is flat.
+// In an L1 distance between encoded rows. Doors differ by some 1e-6 in it, where the curve is flat.
 constexpr double kRadius = 3e-4;
 constexpr double kReach = 4 * kRadius;  // beyond, a neuron is silent
 
@@ -108,8 +108,8 @@ Variances VariancesOf(const Matrix& rest, const Places& places) {
   return of;
 }
 
-// How much of it a model leaves that has seen a twin, to one that has not: by pairs in different folds and in the same.
-// 0: pairs in the same fold do not tell.
+// What a model that has seen a twin leaves, to what one leaves that has not: by pairs in different folds, and in the
+// same. 0: pairs in the same fold do not tell.
 double LeftOfSeen(const Matrix& rest, const Places& places, const KnownRows& known) {
   double seen = 0;
   double seen_pairs = 0;
@@ -251,6 +251,9 @@ std::string Twins::Text() const {
 
 void TwinSearch::Keep(size_t fold, const Dataset& test) {
   const Matrix& from = test.features;
+  if (from.rows() * from.cols() > kMostNumbers) {
+    return;
+  }
   Matrix copy(from.rows(), from.cols(), from.dtype());
   ConvertMatrix(from.view(), copy.view());
   inputs_.resize(std::max(inputs_.size(), fold + 1));
@@ -261,7 +264,8 @@ void TwinSearch::Keep(size_t fold, const Dataset& test) {
 
 std::optional<Twins> TwinSearch::Find(const RestOfRows& rest) const {
   const int64_t inputs = inputs_.empty() ? 0 : inputs_.front().cols();
-  if (inputs == 0 || rest.all.rows() * inputs > kMostNumbers) {
+  const bool all = std::ranges::none_of(rows_, &std::vector<int64_t>::empty);
+  if (inputs == 0 || !all || rest.all.rows() * inputs > kMostNumbers) {
     return std::nullopt;
   }
   const KnownRows known = InOrder(inputs_, rows_);
@@ -278,9 +282,9 @@ std::optional<Twins> TwinSearch::Find(const RestOfRows& rest) const {
   }
   // Each fold's model has seen all other folds.
   const double unseen = 1.0 / static_cast<double>(known.fold_count);
-  return Twins{NetworkOf(known.inputs, rest.all, places, variances, unseen + (1 - unseen) * left,
-                         inputs_.front().dtype()),
-               ToldBy(rest.all, places, variances), variances.rows, agreement};
+  return Twins{
+      NetworkOf(known.inputs, rest.all, places, variances, unseen + (1 - unseen) * left, inputs_.front().dtype()),
+      ToldBy(rest.all, places, variances), variances.rows, agreement};
 }
 
 }  // namespace lamina

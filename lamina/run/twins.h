@@ -31,11 +31,12 @@ struct Twins {
 /// The rows that the folds of the first cut test.
 class TwinSearch {
  public:
-  /// `test`: of that fold of the first cut, with its inputs, which are copied. Folds come in any order.
+  /// `test`: of that fold of the first cut, with its inputs. These are copied where they are few enough for Find().
+  /// Folds come in any order.
   void Keep(size_t fold, const Dataset& test);
 
-  /// `rest`: in the order of the table's rows. None where less than 40 rows have twins, where these do not surely tell of
-  /// each other, and a tenth of the variance at least, or where inputs times rows are above 400,000.
+  /// `rest`: in the order of the table's rows. None where less than 40 rows have twins, or inputs times rows are above
+  /// 400,000. Twins must surely tell of each other, and of a tenth of the variance at least.
   std::optional<Twins> Find(const RestOfRows& rest) const;
 
  private:

@@ -172,9 +172,10 @@ class RFMClassifier(_KernelMachine, _DirectClassifier):
     """Kernel machine for classes, exp(-(|s (x - z)| / L)^power) at every row, with learned weights s of the columns.
 
     Kernel, width, ridge and the round of column weights are those that answer each row best from all others. Copies
-    of a row are left out together; rows that recur are not. Probabilities fit those answers, too. Sample weights are exact, as in `ELMClassifier`. Above
-    700 rows the choices are made on as many of them, evenly spread, and refined with all. Memory grows with the square
-    of the rows, time with the cube. Above 20,000 rows, machines in the leaves of a tree answer together.
+    of a row are left out together; rows that recur are not. Probabilities fit those answers, too. Sample weights are
+    exact, as in `ELMClassifier`. Above 700 rows the choices are made on as many of them, evenly spread, and refined
+    with all. Memory grows with the square of the rows, time with the cube. Above 20,000 rows, machines in the leaves
+    of a tree answer together.
     """
 
     def __init__(

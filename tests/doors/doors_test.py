@@ -18,7 +18,7 @@ import unittest
 import onnx_door
 import page_door
 import serve_door
-from kinds import KINDS, MODELS, Kind, asked_rows, rows_of
+from kinds import KINDS, MODELS, Kind, asked_rows, rows_of, twin_rows
 from lamina_cli import SOURCE, CliTest, main, read_npy
 from onnx_door import ask_onnx
 from talker import Talker
@@ -286,9 +286,10 @@ class DoorsTest(CliTest):
         """One model through every door but the window; what cannot be exported is refused by name."""
         kind = Kind([f"{10 + i / 12:.3f}" for i in range(100)], [("12.5", 12.5), ("-3", -3), (".5", 0.5), ("19", 19), ("16.25", 16.25)],
                     classes=0 if "regression" in arguments else 3, onnx=onnx)
-        self.write_rows("train.csv", rows_of(kind))
+        self.write_rows("train.csv", twin_rows(kind) if "best" in arguments else rows_of(kind))
         self.write_rows("asked.csv", asked_rows(kind))
-        self.train("train.csv", "--target", "y", "--seed", "1", "--model", "m", *arguments)
+        said = self.train_json("train.csv", "--target", "y", "--seed", "1", "--model", "m", *arguments)
+        self.assertEqual("best" in arguments, "rows have others with the same inputs" in json.dumps(said))
         expected = self.program("m")
         self.assertIn("outputs", expected, expected)
         by_python = self.python([{"model": "m", "data": "asked.csv", "hows": ["path"]}])[0] if PACKAGE else {}

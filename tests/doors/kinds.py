@@ -219,6 +219,7 @@ MODELS = {
     "a line and what it leaves": (
         ("--task", "regression", "--line", "possible", "--recipe", "mixed", "--hidden", "9", "--epochs", "3"), True, False,
     ),
+    "rows with the same inputs": (("--effort", "best", "--time-limit", "3s", "--task", "regression"), True, False),
     "nearest neighbors": (("--method", "knn"), False, False),
     "calibrated": (("--hidden", "9", "--calibrate", *_EPOCHS), True, True),
     "regression with intervals": (("--hidden", "9", "--task", "regression", "--intervals", "0.8", *_EPOCHS), True, True),
@@ -236,6 +237,20 @@ def rows_of(kind, seed=1):
         y = f"c{place % kind.classes}" if kind.classes else f"{x + 3 * place / len(values):.4f}"
         rows.append([f"{x:.3f}", cell, y])
     return rows
+
+
+def twin_rows(kind):
+    """The same of rows of which every sixth has a twin; each place has a number of its own. Those that are asked are
+    among them."""
+    rng = random.Random(2)
+    places = [(x, cell) for x, _ in asked_rows(kind)[1:] for cell in (*kind.cells(), 21)]
+    places += [(f"{rng.uniform(0, 4):.3f}", f"{rng.uniform(-3, 20):.3f}") for _ in range(300)]
+    rows = []
+    for place, (x, cell) in enumerate(places):
+        own = rng.gauss(0, 1)
+        rows += [[x, cell, f"{float(x) + own + rng.gauss(0, 0.1):.4f}"] for _ in range(2 if place < 30 else 1)]
+    rng.shuffle(rows)
+    return [["x", "k", "y"], *rows]
 
 
 def asked_rows(kind):

@@ -102,7 +102,7 @@ struct OneOutput {
   }
 
   double Add(double usual, double most) {
-    return AddBeside(model.network, beside, targets, {usual, most}, answers, model);
+    return AddBeside(model.network, beside, targets, {usual, 0, most}, answers, model);
   }
 };
 

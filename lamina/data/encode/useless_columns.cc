@@ -40,7 +40,7 @@ bool IsCalledIdentifier(const std::string& name) {
 }
 
 // What a trend may go along with, by a word of the name: "t", "week", "time_index", "Day number".
-constexpr std::string_view kOfTime[] = {"t",    "time", "trend", "period", "step",  "tick",   "second", "minute",
+constexpr std::string_view kOfTime[] = {"t",    "time", "trend", "period", "step",  "tick",    "second", "minute",
                                         "hour", "day",  "date",  "week",   "month", "quarter", "year",   "rank"};
 
 bool IsCalledTime(std::string_view name) {

@@ -308,9 +308,10 @@ CsvFrame FindFrame(std::string_view text, char separator, const std::string& sou
   }
   const Record as_written = frame.sample.records.front();
   AddLackingName(frame.sample);
-  frame.header = options.header == Header::kYes || options.header_line > 0 ||
-                 (options.header == Header::kAuto && (DetectHeader(frame.sample, marks) ||
-                                                      HoldsNamesAskedFor(frame.sample.records.front(), marks, options)));
+  frame.header =
+      options.header == Header::kYes || options.header_line > 0 ||
+      (options.header == Header::kAuto &&
+       (DetectHeader(frame.sample, marks) || HoldsNamesAskedFor(frame.sample.records.front(), marks, options)));
   Record& first = frame.sample.records.front();
   if (!frame.header) {
     first = as_written;
