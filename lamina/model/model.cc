@@ -10,6 +10,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "lamina/base/check.h"
 #include "lamina/base/error.h"
 #include "lamina/base/text.h"
 #include "lamina/model/checked_json.h"
@@ -205,6 +206,7 @@ void RefuseNearest(const Model& model, std::string_view what) {
 }
 
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
+  Check(static_cast<bool>(CheckEnsemble(model)), "a model whose file would be refused");
   json node = {{"format_version", FormatVersionOf(model)},
                {"network", NetworkToJson(model.network, model.weights)},
                {"loss", model.loss.Text()},

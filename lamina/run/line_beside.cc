@@ -31,7 +31,7 @@ constexpr int64_t kRowsCompared = 1000;
 constexpr int64_t kTenths = 10;
 constexpr int64_t kStepsOfClasses = 50;
 constexpr int64_t kMostOfClasses = 10'000'000;  // rows times inputs times classes
-constexpr ShareRule kShareOfLineBeside = {0, 0.15, 1};
+constexpr ShareRule kShareOfLineBeside = {0, 0.15, 0.95};
 
 bool AsksForClasses(const TrainData& data, const Model& model) {
   const LayerSpec& last = model.network.layers().back();
@@ -117,7 +117,7 @@ class Lines {
 bool HasLineBeside(const TrainSettings& settings, const TrainData& data, const Model& model) {
   const bool kernels = MethodFrom(settings) == Method::kKernelMachine;
   const int64_t left_out = kernels ? data.train.size() : data.validation.size();
-  return settings.line == kPossibleText && LineIsPossible(settings, data) && !data.after_line &&
+  return settings.line == kPossibleText && !settings.bag && LineIsPossible(settings, data) && !data.after_line &&
          (AsksForSquares(data, model) || AsksForClasses(data, model)) && left_out >= kLeastLeftOut &&
          (!kernels || left_out <= kMostRowsOfKernels);
 }

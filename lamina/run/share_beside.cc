@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "lamina/base/check.h"
 #include "lamina/base/convert.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/outputs.h"
@@ -40,6 +41,7 @@ std::vector<int64_t> RowsAnswered(const Matrix& answers, const Matrix& beside) {
 
 double AddBeside(Network network, const Matrix& beside, const Matrix& targets, const ShareRule& rule, Matrix& answers,
                  Model& model) {
+  Check(rule.most < 1, "a network beside others that count nothing");
   const std::vector<int64_t> asked = RowsAnswered(answers, beside);
   Matrix converted(beside.rows(), beside.cols(), answers.dtype());
   ConvertMatrix(beside.view(), converted.view());

@@ -9,7 +9,7 @@
 namespace lamina {
 
 /// Before any row is asked a share is `usual`, and by so much: 20 (share - usual)², in nats. It is 0, or from `least`
-/// to `most`.
+/// to `most`, which is below 1: all networks of an ensemble count.
 struct ShareRule {
   double usual = 0;
   double least = 0;

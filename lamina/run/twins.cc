@@ -83,15 +83,12 @@ struct Variances {
 };
 
 // By products of pairs; each place counts by its rows, not by its pairs.
-Variances VariancesOf(const Matrix& rest, const Places& places) {
+Variances VariancesOf(const Matrix& rest, const Places& twins) {
   Variances of;
   double squares = 0;
   std::vector<std::pair<double, double>> pairs;  // sum of products, rows
-  for (const std::vector<int64_t>& place : places) {
+  for (const std::vector<int64_t>& place : twins) {
     const auto n = static_cast<double>(place.size());
-    if (place.size() < 2) {
-      continue;
-    }
     const double own = SquaresOf(rest, place);
     pairs.emplace_back((SquaresOf(SumOf(rest, place)) - own) / (n - 1), n);
     of.common += pairs.back().first;
@@ -110,15 +107,12 @@ Variances VariancesOf(const Matrix& rest, const Places& places) {
 
 // What a model that has seen a twin leaves, to what one leaves that has not: by pairs in different folds, and in the
 // same. 0: pairs in the same fold do not tell.
-double LeftOfSeen(const Matrix& rest, const Places& places, const KnownRows& known) {
+double LeftOfSeen(const Matrix& rest, const Places& twins, const KnownRows& known) {
   double seen = 0;
   double seen_pairs = 0;
   double unseen = 0;
   double unseen_pairs = 0;
-  for (const std::vector<int64_t>& place : places) {
-    if (place.size() < 2) {
-      continue;
-    }
+  for (const std::vector<int64_t>& place : twins) {
     const auto n = static_cast<double>(place.size());
     double together = 0;  // squares of sums of folds
     double pairs = 0;
@@ -270,13 +264,15 @@ std::optional<Twins> TwinSearch::Find(const RestOfRows& rest) const {
   }
   const KnownRows known = InOrder(inputs_, rows_);
   const Places places = PlacesOf(known.inputs);
-  const Variances variances = VariancesOf(rest.all, places);
+  Places twins;
+  std::ranges::copy_if(places, std::back_inserter(twins), [](const auto& place) { return place.size() > 1; });
+  const Variances variances = VariancesOf(rest.all, twins);
   const double agreement = variances.common / (variances.common + variances.own);
   if (variances.rows < kLeastTwins || !(variances.common > kSureDeviations * variances.deviation) ||
       !(agreement >= kLeastAgreement)) {
     return std::nullopt;
   }
-  const double left = LeftOfSeen(rest.cut, places, known);
+  const double left = LeftOfSeen(rest.cut, twins, known);
   if (left == 0) {
     return std::nullopt;
   }

@@ -12,6 +12,7 @@
 #include "lamina/base/convert.h"
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
+#include "lamina/run/cross_validation.h"
 #include "lamina/run/kernel_text.h"
 #include "lamina/run/session.h"
 #include "lamina/run/share_beside.h"
@@ -64,6 +65,8 @@ TEST(LineBeside, CountsWhereItHelps) {
     EXPECT_TRUE(CheckEnsemble(with.model));
     EXPECT_NEAR(std::accumulate(with.model.shares.begin(), with.model.shares.end(), 0.0), 1, 1e-12);
     EXPECT_EQ(with.model.others.back().layers().size(), 1U);
+    SaveModel(folder.Path("m"), with.model);
+    EXPECT_EQ(LoadModel(folder.Path("m")).shares, with.model.shares);
 
     settings.line = "first";
     const SumOutcome without = SumOutcomeOf(settings);
@@ -77,6 +80,14 @@ TEST(LineBeside, IsNotThereWhereItDoesNotHelp) {
   EXPECT_EQ(LineBesideText(SumOutcomeOf(SumRun(folder, 400, /*product=*/true)).model.training), "");
   TrainSettings settings = SumRun(folder, 110, /*product=*/false);  // fewer than 100 rows are left out
   EXPECT_EQ(LineBesideText(SumOutcomeOf(settings).model.training), "");
+  settings = SumRun(folder, 800, /*product=*/false);
+  settings.recipe = "tabular";
+  settings.line = "possible";
+  settings.epochs = 3;
+  EXPECT_NE(LineBesideText(SumOutcomeOf(settings).model.training), "");
+  settings.bag = true;
+  settings.folds = 3;
+  EXPECT_EQ(CrossValidate(settings, ReadRawData(settings), {}).found.networks.size(), 3U);  // alone
   settings = SumRun(folder, 400, /*product=*/false);
   settings.line = "no";
   EXPECT_EQ(LineBesideText(SumOutcomeOf(settings).model.training), "");
@@ -108,7 +119,7 @@ struct OneOutput {
 
 TEST(ShareBeside, IsTheLikeliest) {
   OneOutput equal;  // as wrong as the model, and by chance elsewhere
-  EXPECT_NEAR(equal.Add(0, 1), 0.5, 0.051);
+  EXPECT_NEAR(equal.Add(0, 0.95), 0.5, 0.051);
   EXPECT_EQ(equal.model.shares.size(), 2U);
   double squares = 0;
   for (int i = 0; i < 400; ++i) {
@@ -118,7 +129,7 @@ TEST(ShareBeside, IsTheLikeliest) {
 
   OneOutput right;
   ConvertMatrix(right.targets.view(), right.beside.view());
-  EXPECT_EQ(right.Add(0, 1), 1);
+  EXPECT_EQ(right.Add(0, 0.95), 0.95);
   OneOutput limited;
   ConvertMatrix(limited.targets.view(), limited.beside.view());
   EXPECT_EQ(limited.Add(0.25, 0.5), 0.5);
@@ -127,7 +138,7 @@ TEST(ShareBeside, IsTheLikeliest) {
 TEST(ShareBeside, IsNothingWhereThatIsLikelier) {
   OneOutput wrong;
   ConvertMatrix(wrong.targets.view(), wrong.answers.view());
-  EXPECT_EQ(wrong.Add(0, 1), 0);
+  EXPECT_EQ(wrong.Add(0, 0.95), 0);
   EXPECT_TRUE(wrong.model.shares.empty());
   EXPECT_TRUE(wrong.model.others.empty());
 }
@@ -141,7 +152,7 @@ TEST(ShareBeside, RowsWithoutAnAnswerAreNotAsked) {
     some.answers.Row<float>(i)[0] = some.targets.Row<float>(i)[0] + 1;
     some.beside.Row<double>(i)[0] = some.targets.Row<float>(i)[0] - 1;
   }
-  EXPECT_NEAR(some.Add(0, 1), 0.5, 0.051);
+  EXPECT_NEAR(some.Add(0, 0.95), 0.5, 0.051);
 }
 
 }  // namespace

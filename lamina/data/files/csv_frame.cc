@@ -109,12 +109,19 @@ size_t TitlesIn(const CsvSample& sample, size_t width, const MissingMarks& marks
 
 // Whether a word among the fields names a column that the user or a model asks for: numbers beside it are names, too.
 bool HoldsNamesAskedFor(const Record& first, const MissingMarks& marks, const ReadOptions& options) {
-  return std::ranges::any_of(first, [&](const std::string& field) {
-    const auto is_field = [&](const std::string& name) { return name == field; };
-    return ClassifyField(field, marks) == FieldKind::kText &&
-           (std::ranges::any_of(options.answer_columns, is_field) ||
-            std::ranges::any_of(options.known_columns, is_field, &KnownColumn::name));
-  });
+  for (const std::string& field : first) {
+    bool asked = false;
+    for (const std::string& name : options.answer_columns) {
+      asked = asked || name == field;
+    }
+    for (const KnownColumn& column : options.known_columns) {
+      asked = asked || column.name == field;
+    }
+    if (asked && ClassifyField(field, marks) == FieldKind::kText) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Where all records have one field more than the names: a separator ends them, or the first column, different in each,
