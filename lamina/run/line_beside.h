@@ -12,8 +12,7 @@ namespace lamina {
 
 /// Whether a line may stand beside what the settings name: with --line possible, where LineIsPossible(), of squares or
 /// of classes. There are 100 rows left out that say how much it counts: of a kernel machine the training rows, else the
-/// validation rows. It does not stand beside another line, nor
-/// in a bag.
+/// validation rows. It does not stand beside another line, nor in a bag.
 bool HasLineBeside(const TrainSettings& settings, const TrainData& data, const Model& model);
 
 /// Adds the line through the training rows to the networks of `model`, where rows left out say that it helps. They are
