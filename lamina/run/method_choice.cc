@@ -47,6 +47,19 @@ DataPlan PlanOf(TrainSettings settings, const RawData& raw, std::span<const Acti
   return PlanData(settings, raw, custom);
 }
 
+// A network and a kernel machine of `both` parts of the rows, those for training and for validation.
+MethodChoice AsMixed(MethodChoice choice, int64_t both) {
+  choice.settings.recipe = kMixedRecipe;
+  if (both <= kMostRowsOfPairs && !choice.settings.min_count) {
+    choice.settings.min_count = 2;
+  }
+  choice.remark = fmt::format(
+      "recipe mixed, a network and a kernel machine that keeps the {}: best for tables of more than {} and up to {} "
+      "rows. --recipe tabular trains the network alone",
+      Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
+  return choice;
+}
+
 // As a kernel machine, or none where something is asked of a network.
 std::optional<TrainSettings> KernelMachineFor(const TrainSettings& settings, const RawData& raw) {
   try {
@@ -95,12 +108,7 @@ MethodChoice ChooseMethod(const TrainSettings& given, const RawData& raw, std::s
     if (both > MostRowsFor(settings) || network.settings.recipe != kTabularRecipe) {
       return network;
     }
-    MethodChoice mixed = network;
-    mixed.settings.recipe = kMixedRecipe;
-    mixed.remark = fmt::format(
-        "recipe mixed, a network and a kernel machine that keeps the {}: best for tables of more than {} and up to {} "
-        "rows. --recipe tabular trains the network alone",
-        Counted(both, "row{s}"), WithThousands(kMostRowsOfKernels), WithThousands(kMostRowsOfMixed));
+    const MethodChoice mixed = AsMixed(network, both);
     const auto is_quick = [both](const DataPlan& plan) {
       return both * both * plan.preprocessor.inputs().count() <= kMostWorkOfMixed;
     };

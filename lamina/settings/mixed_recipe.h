@@ -18,6 +18,9 @@ inline constexpr int64_t kMostRowsOfMixed = 10'000;
 /// The same up to so many rows² times encoded columns, some half a minute of one thread (docs/decisions/0119).
 inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 
+/// Up to so many rows their networks have an input for each category of two rows and more (docs/decisions/0136).
+inline constexpr int64_t kMostRowsOfPairs = 4000;
+
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }
 

@@ -125,6 +125,7 @@ TEST(MethodChoice, BetweenThemAreBoth) {
     const MethodChoice choice = ChooseMethod(settings, raw);
     EXPECT_EQ(choice.settings.recipe, recipe) << rows;
     EXPECT_EQ(choice.settings.method, "auto") << rows;
+    EXPECT_EQ(choice.settings.min_count, rows <= kMostRowsOfPairs ? std::optional<int64_t>(2) : std::nullopt) << rows;
     EXPECT_EQ(choice.remark.empty(), choice.settings.recipe == "tabular");
     for (const auto& [name, text] :
          {std::pair("group", "x1"), {"split-by", "x1"}, {"epochs", "3"}, {"calibrate", "yes"}, {"intervals", "0.9"}}) {
@@ -132,6 +133,27 @@ TEST(MethodChoice, BetweenThemAreBoth) {
       SetSetting(given, name, text);
       EXPECT_EQ(ChooseMethod(given, raw).settings.recipe, "tabular") << name;
     }
+  }
+}
+
+TEST(MethodChoice, CategoriesOfTwoRowsHaveAnInputWhereRowsAreFew) {
+  const TemporaryFolder folder;
+  for (const int rows : {2100, 4200}) {  // each category has three rows
+    std::string text = "name,x,y\n";
+    for (int i = 0; i < rows; ++i) {
+      text += fmt::format("n{},{:.4f},{:.3f}\n", i % (rows / 3), std::sin(1.7 * i), std::cos(0.3 * i));
+    }
+    TrainSettings settings;
+    settings.data = folder.Path(fmt::format("{}-names.csv", rows));
+    WriteFileAtomically(settings.data, text);
+    settings.split = {1, 0, 0};
+    const RawData raw = ReadRawData(settings);
+    const MethodChoice choice = ChooseMethod(settings, raw);
+    EXPECT_EQ(choice.settings.recipe, "mixed");
+    const int64_t inputs = PlanData(choice.settings, raw).preprocessor.inputs().count();
+    EXPECT_EQ(inputs > 700, rows == 2100) << inputs;
+    settings.min_count = 5;
+    EXPECT_EQ(ChooseMethod(settings, raw).settings.min_count, std::optional<int64_t>(5));
   }
 }
 
