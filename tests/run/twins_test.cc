@@ -160,7 +160,7 @@ TEST(Twins, PlacesNearToOthersHaveNoNeuron) {
   EXPECT_EQ(rows.Found()->network.layers().front().outputs, neurons - 2);
 }
 
-// A table whose rows come again, answer and noise included. `column`: behind the answers.
+// A table whose rows come again, answer and noise included. `group`: another column.
 std::string TwinTable(int rows, bool group) {
   Random random(7);
   std::vector<std::string> lines;

@@ -26,7 +26,8 @@ bool LooksLikeCsv(std::string_view start, std::string_view path);
 /// - Header::kAuto takes the first line for a header if none of its fields is a number or date, and one more thing
 ///   holds. Either a column below one of its names holds numbers, or its fields are distinct and not seen again in
 ///   their columns. One field may be empty where all cells below have values. Numbers are names where they count up by
-///   one: years, or from 0 or 1. So they are beside a word that names one of options.answer_columns or known_columns.
+///   one: years, or from 0 or 1. So they are beside a word that names one of options.answer_columns. For
+///   a model the line must hold the names of all its inputs (options.known_columns).
 ///   Without a header the columns are c0, c1, ...
 /// - A first line "sep=;" tells the separator.
 /// - Empty lines are skipped (in a table of one column they are missing values, except at the end).

@@ -107,21 +107,21 @@ size_t TitlesIn(const CsvSample& sample, size_t width, const MissingMarks& marks
   return DetectHeader(table, marks) && (NamesNumbers(table, marks) || (used > 2 && words)) ? names : uneven;
 }
 
-// Whether a word among the fields names a column that the user or a model asks for: numbers beside it are names, too.
+// Whether words among the fields name the columns that are asked for: numbers beside them are names, too. For a model
+// all of its inputs must be there, since a row may hold a word that is the name of one.
 bool HoldsNamesAskedFor(const Record& first, const MissingMarks& marks, const ReadOptions& options) {
-  for (const std::string& field : first) {
-    bool asked = false;
-    for (const std::string& name : options.answer_columns) {
-      asked = asked || name == field;
-    }
-    for (const KnownColumn& column : options.known_columns) {
-      asked = asked || column.name == field;
-    }
-    if (asked && ClassifyField(field, marks) == FieldKind::kText) {
-      return true;
-    }
-  }
-  return false;
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const auto lacks = [&](const KnownColumn& column) {
+    return !is_in(first, column.name) && !is_in(options.answer_columns, column.name);
+  };
+  const auto is_word_asked_for = [&](const std::string& field) {
+    return ClassifyField(field, marks) == FieldKind::kText &&
+           (is_in(options.answer_columns, field) ||
+            std::ranges::find(options.known_columns, field, &KnownColumn::name) != options.known_columns.end());
+  };
+  return std::ranges::none_of(options.known_columns, lacks) && std::ranges::any_of(first, is_word_asked_for);
 }
 
 // Where all records have one field more than the names: a separator ends them, or the first column, different in each,

@@ -112,7 +112,12 @@ TEST(CsvKinds, NumbersBesideANameThatIsAskedForAreNames) {
   const std::vector<std::string> names = {"x", "1992", "1994", "y"};
   EXPECT_EQ(Csv(gap).rows, 3);
   EXPECT_EQ(Csv(gap, {.answer_columns = {"y"}}).ColumnNames(), names);
-  EXPECT_EQ(Csv(gap, {.known_columns = {{.name = "x"}}}).ColumnNames(), names);
+  const ReadOptions of_model = {.known_columns = {{.name = "x"}, {.name = "1994"}, {.name = "y"}},
+                                .answer_columns = {"y"}};
+  EXPECT_EQ(Csv(gap, of_model).ColumnNames(), names);
+  EXPECT_EQ(Csv("x,1990,1994\nb,3.5,4\n", of_model).rows, 1);  // without the answer
+  EXPECT_EQ(Csv("x,1.5,2.5\n", of_model).rows, 1);             // a value that is called as its column
+  EXPECT_EQ(Csv("x,1.5,2.5\nb,3.5,4\n", of_model).rows, 2);
   EXPECT_EQ(Csv(gap, {.answer_columns = {"z", "-1", "1992"}}).rows, 3);
 }
 
