@@ -190,6 +190,7 @@ struct ForwardFinish {
   // Asks for the lines that a turned tile will be stored to, one per sample. Into the second level: with the usual
   // strides of some KiB all of them fall into one or two sets of the first.
   void Prefetch(const TilePlace& at) const {
+    KeepCalls();
     for (int64_t j = 0; kTurned && j < at.columns; ++j) {
       __builtin_prefetch(args->a.Row<T>(at.column + j) + at.row, 0, 2);
     }
@@ -362,6 +363,7 @@ struct UpdateFinish {
 
   // Asks for what will be written before the tile is computed: it comes from the third-level cache or memory.
   void Prefetch(const TilePlace& at) const {
+    KeepCalls();
     for (int64_t i = 0; i < at.rows; ++i) {
       for (int64_t j = 0; j < at.columns; j += kLineElements<T>) {
         __builtin_prefetch(written + (at.row + i) * inputs + at.column + j, 1);

@@ -150,6 +150,7 @@ bool AsksForRows(const ProductInput<T>& in, const Operand<T>& operand) {
 // Into the second level.
 template <class T>
 HWY_NOINLINE void AskForRows(const Operand<T>& operand, int64_t begin, int64_t end, int64_t k_begin, int64_t depth) {
+  KeepCalls();
   for (int64_t r = begin; r < end; ++r) {
     for (int64_t k = 0; k < depth; k += kLineElements<T>) {
       __builtin_prefetch(operand.At(r, k_begin + k), 0, 2);

@@ -82,6 +82,7 @@ struct GramFinish {
 
   bool Wants(const TilePlace& at) const { return at.column < first_row + at.row + at.rows; }
   void Prefetch(const TilePlace& at) const {
+    KeepCalls();
     for (int64_t i = 0; Wants(at) && i < at.rows; ++i) {
       for (int64_t j = 0; j < at.columns; j += kLineElements<double>) {
         __builtin_prefetch(RowAt(at, i) + j, 1);

@@ -59,6 +59,9 @@ inline constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
 template <class T>
 inline constexpr int64_t kLineElements = 64 / static_cast<int64_t>(sizeof(T));
 
+/// In functions that only ask for cache lines. To GCC they have no effect, so it leaves out calls of them.
+HWY_INLINE void KeepCalls() { asm volatile(""); }
+
 // Whether masked loads and stores touch only the lanes asked for; elsewhere Highway may read the whole
 // vector.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
