@@ -192,6 +192,8 @@ TrainSettings SettingsOfPortfolio(const TrainSettings& given, const RawData& raw
   settings.split = {1, 0, 0};
   settings.line = kFirstText;
   settings.task = TaskOf(given, raw) == Task::kClassification ? "classification" : "regression";
+  const int64_t rows = raw.main.train.rows;
+  TellPairsApart(settings.samples > 0 ? std::min(settings.samples, rows) : rows, settings);
   return settings;
 }
 

@@ -50,9 +50,7 @@ DataPlan PlanOf(TrainSettings settings, const RawData& raw, std::span<const Acti
 // A network and a kernel machine of `both` parts of the rows, those for training and for validation.
 MethodChoice AsMixed(MethodChoice choice, int64_t both) {
   choice.settings.recipe = kMixedRecipe;
-  if (both <= kMostRowsOfPairs && !choice.settings.min_count) {
-    choice.settings.min_count = 2;
-  }
+  TellPairsApart(both, choice.settings);
   choice.remark = fmt::format(
       "recipe mixed, a network and a kernel machine that keeps the {}: best for tables of more than {} and up to {} "
       "rows. --recipe tabular trains the network alone",

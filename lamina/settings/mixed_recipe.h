@@ -18,8 +18,16 @@ inline constexpr int64_t kMostRowsOfMixed = 10'000;
 /// The same up to so many rows² times encoded columns, some half a minute of one thread (docs/decisions/0119).
 inline constexpr int64_t kMostWorkOfMixed = 100'000'000'000;
 
-/// Up to so many rows their networks have an input for each category of two rows and more (docs/decisions/0136).
+/// Up to so many rows their networks, and the models of --effort best, have an input for each category of two rows and
+/// more (docs/decisions/0136).
 inline constexpr int64_t kMostRowsOfPairs = 4000;
+
+/// With such inputs, where the rows are that few and --min-count says nothing else.
+inline void TellPairsApart(int64_t rows, TrainSettings& settings) {
+  if (rows <= kMostRowsOfPairs && !settings.min_count) {
+    settings.min_count = 2;
+  }
+}
 
 /// Whether a kernel machine answers beside the network.
 inline bool HasKernelsBeside(const TrainSettings& settings) { return settings.recipe == kMixedRecipe; }

@@ -261,6 +261,23 @@ TEST_P(BestEffort, NestedFoldsJudgeWithoutAChoice) {
   EXPECT_EQ(result.found.cross_validation["nested"].size(), result.nested.size());
 }
 
+TEST(BestEffortCategories, OfTwoRowsHaveInputsOfTheirOwn) {
+  constexpr int kNames = 30;
+  std::string text = "name,answer\n";
+  for (int i = 0; i < 2 * kNames; ++i) {
+    text += fmt::format("n{},{}\n", i % kNames, i % kNames % 7 + 0.1 * (i % 3));
+  }
+  const TemporaryFolder folder;
+  TrainSettings best;
+  best.data = folder.Write("x.csv", text);
+  best.effort = "best";
+  best.time_limit = "0.2s";
+  const RawData raw = ReadRawData(best);
+  EXPECT_EQ(CrossValidate(best, raw, {}).found.encoding->inputs().count(), kNames);
+  best.min_count = 5;
+  EXPECT_LT(CrossValidate(best, raw, {}).found.encoding->inputs().count(), kNames);
+}
+
 // The estimate knows the system that is solved, and not how often the kind of kernel is looked for.
 TEST_P(BestEffort, MachinesThatTakeLongerThanTheirShareAreGivenUp) {
   rows_ = 900;
