@@ -136,8 +136,8 @@ HWY_INLINE void ComputeStrip(const ProductInput<T>& in, const Block<Sum, T>& blo
   }
 }
 
-// Whether rows of an operand are prefetched: where the matrix exceeds the second-level cache, and rows are too short
-// for the processor to see a stream. (With 784 inputs it cost 10 %, as did fetching into the first level.)
+// Whether rows of an operand are prefetched: the matrix exceeds the second-level cache, and rows are too short for the
+// processor to see a stream. (With 784 inputs it cost 10 %, as did fetching into the first level.)
 template <class T>
 bool AsksForRows(const ProductInput<T>& in, const Operand<T>& operand) {
   constexpr int64_t kShort_bytes = 1024;
