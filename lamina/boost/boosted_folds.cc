@@ -62,16 +62,33 @@ std::vector<int64_t> DealtFolds(const Dataset& rows, uint64_t seed) {
   return folds;
 }
 
+// That are not 0, on average of rows that stand evenly among all.
+double InputsOfRow(const Dataset& rows) {
+  constexpr int64_t kAsked = 1000;
+  const int64_t asked = std::min(kAsked, rows.features.rows());
+  if (asked == 0) {
+    return static_cast<double>(rows.inputs());
+  }
+  int64_t count = 0;
+  DispatchFloat(rows.features.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < asked; ++i) {
+      const T* const x = rows.features.Row<T>(i * rows.features.rows() / asked);
+      count += std::count_if(x, x + rows.features.cols(), [](T number) { return number != 0; });
+    }
+  });
+  return static_cast<double>(count) / static_cast<double>(asked);
+}
+
 }  // namespace
 
-double BoostOperations(int64_t rows, int64_t columns, int64_t outputs, bool validates, const BoostOptions& options) {
-  const int64_t scores = ScoreForm{options.classes, outputs}.scores();
+double BoostOperations(const Dataset& rows, bool validates, const BoostOptions& options) {
+  const int64_t scores = ScoreForm{options.classes, rows.targets.cols()}.scores();
   // A cut looks at the rows of the smaller part, and at the bins of both.
   const auto leaves = static_cast<double>(options.leaves);
   const double rows_of_tree =
-      static_cast<double>(rows) * (1 + std::log2(leaves) / 2) + 8 * leaves * static_cast<double>(options.bins);
-  const double seen = std::ceil(options.columns * static_cast<double>(columns));
-  const double fits = validates ? 1 : rows <= kMostRowsOfFolds ? kFolds + 1 : 2;
+      static_cast<double>(rows.size()) * (1 + std::log2(leaves) / 2) + 8 * leaves * static_cast<double>(options.bins);
+  const double seen = std::ceil(options.columns * InputsOfRow(rows));
+  const double fits = validates ? 1 : rows.size() <= kMostRowsOfFolds ? kFolds + 1 : 2;
   return fits * rows_of_tree * seen * static_cast<double>((2 * scores + 1) * options.rounds);
 }
 

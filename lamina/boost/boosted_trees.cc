@@ -3,14 +3,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "lamina/backend/cpu/tree_kernels.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/team.h"
+#include "lamina/boost/row_bins.h"
 #include "lamina/boost/score_form.h"
 
 namespace lamina {
@@ -41,17 +45,22 @@ struct Question {
 struct Leaf {
   int64_t node = 0;
   std::vector<int32_t> rows;
-  std::vector<double> sums;  // histograms of the columns that the tree sees, one after the other
+  std::vector<int32_t> sums;   // of its rows' numbers over the bins that the tree sees
+  std::vector<int32_t> total;  // of a column's sums
   Question best;
 };
+
+// Sums of numbers are whole: each is a slope times a power of two. So they are exact, and the same for any threads.
+double PowerFor(double size) { return size > 0 ? std::exp2(std::floor(std::log2(0x1p30 / size))) : 0; }
 
 class Boosting {
  public:
   Boosting(const Dataset& train, const Dataset& validation, const BoostOptions& options)
-      : options_(options), form_{options.classes, train.targets.cols()}, scores_(form_.scores()) {
+      : options_(options), form_{options.classes, train.targets.cols()}, scores_(form_.scores()), width_(WidthOf(scores_)) {
     result_.bins = BinColumns(train.features.view(), options.bins, options.threads);
     train_ = RowsOf(train);
     validation_ = RowsOf(validation);
+    bins_.emplace(result_.bins, train_.codes, train_.count, options.threads);
     result_.start = Start();
     for (Rows* rows : {&train_, &validation_}) {
       for (int64_t i = 0; i < rows->count; ++i) {
@@ -59,15 +68,18 @@ class Boosting {
       }
     }
     slopes_.resize(static_cast<size_t>(train_.count * 2 * scores_));
+    numbers_.resize(static_cast<size_t>(train_.count * width_));
+    slope_scales_.resize(static_cast<size_t>(scores_ + cpu::kCutPadding), 0.0);
+    curvature_scales_ = slope_scales_;
+    ridges_.assign(slope_scales_.size(), 1.0);
+    std::fill_n(ridges_.begin(), scores_, options.ridge);
   }
 
   BoostedTrees Run() {
     const bool validates = validation_.count > 0;
     double least = validates ? Loss(validation_) : kNaN;
     int64_t kept = 0;
-    if (validates) {
-      result_.left_out = AnswersTo(validation_);
-    }
+    std::vector<double> best_scores = validation_.scores;
     for (int64_t round = 0; round < options_.rounds; ++round) {
       if (options_.stop_requested && options_.stop_requested()) {
         return std::move(result_);
@@ -86,7 +98,7 @@ class Boosting {
       } else if (const double loss = Loss(validation_); loss < least) {
         least = loss;
         kept = round + 1;
-        result_.left_out = AnswersTo(validation_);
+        best_scores = validation_.scores;
       } else if (round + 1 - kept >= options_.patience) {
         break;
       }
@@ -96,15 +108,25 @@ class Boosting {
     }
     result_.trees.resize(static_cast<size_t>(kept));
     result_.left_out_loss = least;
+    if (validates) {
+      result_.left_out = AllAnswersOf(best_scores);
+    }
     result_.complete = true;
     return std::move(result_);
   }
 
  private:
-  Matrix AnswersTo(const Rows& rows) const {
-    Matrix answers(rows.count, form_.outputs, DType::kF64);
-    for (int64_t i = 0; i < rows.count; ++i) {
-      form_.AllAnswersOf(&rows.scores[static_cast<size_t>(i * scores_)], answers.Row<double>(i));
+  Matrix AllAnswersOf(const std::vector<double>& scores) const {
+    const int64_t rows = std::ssize(scores) / scores_;
+    std::vector<double> of_scores(scores.size());
+    form_.AnswersOf(scores.data(), rows, of_scores.data());
+    Matrix answers(rows, form_.outputs, DType::kF64);
+    for (int64_t i = 0; i < rows; ++i) {
+      double* const end = std::copy_n(&of_scores[static_cast<size_t>(i * scores_)], scores_,
+                                      answers.Row<double>(i) + form_.outputs - scores_);
+      if (scores_ < form_.outputs) {
+        answers.Row<double>(i)[0] = 1 - end[-1];
+      }
     }
     return answers;
   }
@@ -123,17 +145,21 @@ class Boosting {
   }
 
   double Loss(const Rows& rows) const {
+    std::vector<double> losses(static_cast<size_t>(rows.count));
+    form_.LossesOf(rows.scores.data(), rows.targets.data(), rows.count, losses.data());
     double sum = 0;
     double weight = 0;
     for (int64_t i = 0; i < rows.count; ++i) {
-      const size_t at = static_cast<size_t>(i * scores_);
-      sum += rows.Weight(i) * form_.LossOf(&rows.scores[at], &rows.targets[at]);
+      sum += rows.Weight(i) * losses[static_cast<size_t>(i)];
       weight += rows.Weight(i);
     }
     return sum / weight;
   }
 
-  int64_t stride() const { return 2 * scores_ + 1; }  // slope and curvature of each score, and rows
+  // A slope and a curvature of each score, and one of rows.
+  static int64_t WidthOf(int64_t scores) {
+    return (2 * scores + cpu::kBinNumbers) / cpu::kBinNumbers * cpu::kBinNumbers;
+  }
 
   Rows RowsOf(const Dataset& data) const {
     Rows rows;
@@ -152,29 +178,38 @@ class Boosting {
     return rows;
   }
 
+  // Slopes and curvatures of a row, and the same as whole numbers.
   void TakeSlopes() {
+    const auto scores = static_cast<size_t>(scores_);
     RunParts(options_.threads, train_.count, [&](int64_t begin, int64_t end) {
-      std::vector<double> answers(static_cast<size_t>(scores_));
+      std::vector<double> answers(static_cast<size_t>((end - begin) * scores_));
+      form_.AnswersOf(&train_.scores[static_cast<size_t>(begin) * scores], end - begin, answers.data());
       for (int64_t i = begin; i < end; ++i) {
-        const size_t at = static_cast<size_t>(i * scores_);
-        form_.AnswersOf(&train_.scores[at], answers.data());
-        for (size_t k = 0; k < answers.size(); ++k) {
-          const double p = answers[k];
-          slopes_[2 * (at + k)] = train_.Weight(i) * (p - train_.targets[at + k]);
-          slopes_[2 * (at + k) + 1] =
-              train_.Weight(i) * (options_.classes ? std::max(p * (1 - p), kLeastCurvature) : 1.0);
+        const size_t at = static_cast<size_t>(i) * scores;
+        const double weight = train_.Weight(i);
+        for (size_t k = 0; k < scores; ++k) {
+          const double p = answers[at - static_cast<size_t>(begin) * scores + k];
+          slopes_[2 * at + k] = weight * (p - train_.targets[at + k]);
+          slopes_[2 * at + scores + k] = weight * (options_.classes ? std::max(p * (1 - p), kLeastCurvature) : 1.0);
         }
       }
+    });
+    const cpu::TreeTable& kernels = cpu::TreeKernels();
+    std::vector<double> scales(2 * scores);
+    kernels.sizes(slopes_.data(), train_.count, 2 * scores_, scales.data());
+    std::transform(scales.begin(), scales.end(), scales.begin(), PowerFor);
+    for (size_t k = 0; k < scores; ++k) {
+      slope_scales_[k] = scales[k] > 0 ? 1 / scales[k] : 0;
+      curvature_scales_[k] = scales[scores + k] > 0 ? 1 / scales[scores + k] : 0;
+    }
+    RunParts(options_.threads, train_.count, [&](int64_t begin, int64_t end) {
+      kernels.round(&slopes_[2 * static_cast<size_t>(begin) * scores], end - begin, 2 * scores_, scales.data(), width_,
+                    &numbers_[static_cast<size_t>(begin * width_)]);
     });
   }
 
   void ChooseColumns(Random& random) {
-    std::vector<int64_t> can;
-    for (int64_t j = 0; j < result_.bins.columns(); ++j) {
-      if (!result_.bins.cuts[static_cast<size_t>(j)].empty()) {
-        can.push_back(j);
-      }
-    }
+    std::vector<int64_t> can = bins_->columns();
     const auto wanted = static_cast<int64_t>(std::ceil(options_.columns * static_cast<double>(can.size())));
     for (int64_t i = 0; i < wanted; ++i) {
       std::swap(can[static_cast<size_t>(i)],
@@ -182,70 +217,33 @@ class Boosting {
     }
     can.resize(static_cast<size_t>(wanted));
     std::sort(can.begin(), can.end());
-    seen_ = std::move(can);
-    begin_.assign(1, 0);
-    for (const int64_t column : seen_) {
-      begin_.push_back(begin_.back() + (std::ssize(result_.bins.cuts[static_cast<size_t>(column)]) + 1) * stride());
-    }
+    bins_->See(can, options_.threads);
   }
 
-  void AddRows(const std::vector<int32_t>& rows, int64_t place, double* sums) const {
-    const uint8_t* const codes = &train_.codes[static_cast<size_t>(seen_[static_cast<size_t>(place)] * train_.count)];
-    if (scores_ == 1) {
-      for (const int32_t row : rows) {
-        double* const bin = sums + 3 * codes[row];
-        bin[0] += slopes_[2 * static_cast<size_t>(row)];
-        bin[1] += slopes_[2 * static_cast<size_t>(row) + 1];
-        bin[2] += 1;
-      }
-      return;
-    }
-    for (const int32_t row : rows) {
-      double* const bin = sums + stride() * codes[row];
-      const double* const slopes = &slopes_[static_cast<size_t>(row * 2 * scores_)];
-      for (int64_t k = 0; k < 2 * scores_; ++k) {
-        bin[k] += slopes[k];
-      }
-      bin[2 * scores_] += 1;
-    }
-  }
-
-  double Score(const double* sums) const {
+  double ScoreOf(const int32_t* total) const {
     double score = 0;
     for (int64_t k = 0; k < scores_; ++k) {
-      score += sums[2 * k] * sums[2 * k] / (sums[2 * k + 1] + options_.ridge);
+      const auto at = static_cast<size_t>(k);
+      const double slope = total[k] * slope_scales_[at];
+      score += slope * slope / (total[scores_ + k] * curvature_scales_[at] + ridges_[at]);
     }
     return score;
   }
 
-  Question BestOfColumn(int64_t place, const double* sums) const {
-    const int64_t column = seen_[static_cast<size_t>(place)];
-    const int64_t bins = std::ssize(result_.bins.cuts[static_cast<size_t>(column)]) + 1;
-    const int64_t numbers = stride();
-    std::vector<double> all(static_cast<size_t>(numbers), 0.0);
-    for (int64_t b = 0; b < bins; ++b) {
-      for (int64_t k = 0; k < numbers; ++k) {
-        all[static_cast<size_t>(k)] += sums[b * numbers + k];
-      }
-    }
-    const double before = Score(all.data());
-    std::vector<double> no(static_cast<size_t>(numbers), 0.0);
-    std::vector<double> yes = all;
+  // The best question about a group's columns, the first of those that are as good.
+  Question BestOfGroup(int64_t group, const int32_t* sums, const int32_t* total) const {
+    const cpu::CutScales scales = {scores_,        width_,
+                                   slope_scales_.data(), curvature_scales_.data(),
+                                   ridges_.data(), options_.least_rows};
+    std::vector<int32_t> scratch(
+        static_cast<size_t>(std::max(cpu::kMostBins * cpu::kBinNumbers, width_ + cpu::kCutPadding)));
+    const double before = ScoreOf(total);
     Question best;
-    for (int64_t cut = 0; cut < bins - 1; ++cut) {
-      for (size_t k = 0; k < no.size(); ++k) {
-        no[k] += sums[cut * numbers + static_cast<int64_t>(k)];
-        yes[k] = all[k] - no[k];
-      }
-      if (no.back() < static_cast<double>(options_.least_rows)) {
-        continue;
-      }
-      if (yes.back() < static_cast<double>(options_.least_rows)) {
-        break;
-      }
-      const double gain = Score(no.data()) + Score(yes.data()) - before;
-      if (gain > best.gain) {
-        best = {gain, column, cut};
+    for (const RowBins::Column& column : bins_->Seen(group)) {
+      const cpu::BestCut cut = cpu::TreeKernels().best_cut(sums + column.begin * width_, column.bins, total, scales,
+                                                           scratch.data());
+      if (cut.score - before > best.gain) {
+        best = {cut.score - before, column.index, cut.cut};
       }
     }
     return best;
@@ -258,43 +256,60 @@ class Boosting {
   }
 
   // Sums of the leaf's rows, or of those of `parent` that the other leaf has not.
-  void Look(Leaf& leaf, const std::vector<double>* parent, const std::vector<double>* other) {
+  void Look(Leaf& leaf, const Leaf* parent, const Leaf* other) {
     if (!spare_.empty()) {
       leaf.sums = std::move(spare_.back());
       spare_.pop_back();
     }
-    leaf.sums.assign(static_cast<size_t>(begin_.back()), 0.0);
-    std::vector<Question> questions(seen_.size());
-    RunEach(options_.threads, std::ssize(seen_), [&](int64_t place) {
-      const size_t begin = static_cast<size_t>(begin_[static_cast<size_t>(place)]);
-      if (parent == nullptr) {
-        AddRows(leaf.rows, place, &leaf.sums[begin]);
-      } else {
-        for (size_t k = begin; k < static_cast<size_t>(begin_[static_cast<size_t>(place) + 1]); ++k) {
-          leaf.sums[k] = (*parent)[k] - (*other)[k];
-        }
+    leaf.sums.resize(static_cast<size_t>(bins_->bins() * width_ + cpu::kCutPadding));
+    const auto numbers_of_total = static_cast<size_t>(width_ + cpu::kCutPadding);
+    const auto groups = static_cast<size_t>(bins_->groups());
+    std::vector<Question> questions(groups);
+    std::vector<std::vector<int32_t>> totals(groups, std::vector<int32_t>(numbers_of_total, 0));
+    RunEach(options_.threads, bins_->groups(), [&](int64_t group) {
+      const std::span<const RowBins::Column> columns = bins_->Seen(group);
+      if (columns.empty()) {
+        return;
       }
-      questions[static_cast<size_t>(place)] = BestOfColumn(place, &leaf.sums[begin]);
+      std::vector<int32_t>& total = totals[static_cast<size_t>(group)];
+      const int64_t begin = columns.front().begin * width_;
+      const int64_t end = (columns.back().begin + columns.back().bins) * width_;
+      if (parent == nullptr) {
+        std::fill(leaf.sums.begin() + begin, leaf.sums.begin() + end, 0);
+        bins_->Add(group, leaf.rows, numbers_.data(), width_, leaf.sums.data(), total.data());
+      } else {
+        const auto minus = [](const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t from, int64_t to,
+                              std::vector<int32_t>& out) {
+          std::transform(a.begin() + from, a.begin() + to, b.begin() + from, out.begin() + from, std::minus<>());
+        };
+        minus(parent->sums, other->sums, begin, end, leaf.sums);
+        minus(parent->total, other->total, 0, width_, total);
+      }
+      questions[static_cast<size_t>(group)] = BestOfGroup(group, leaf.sums.data(), total.data());
     });
     leaf.best = {};
-    for (const Question& question : questions) {
-      leaf.best = question.gain > leaf.best.gain ? question : leaf.best;
+    for (size_t g = 0; g < groups; ++g) {
+      if (!bins_->Seen(static_cast<int64_t>(g)).empty()) {
+        leaf.total = std::move(totals[g]);
+      }
+      leaf.best = questions[g].gain > leaf.best.gain ? questions[g] : leaf.best;
     }
   }
 
   // A part of Newton's step of each score, which the leaf's rows take.
   void Settle(const Leaf& leaf, TreeNode& node) {
-    for (int64_t k = 0; k < scores_; ++k) {
-      double slope = 0;
-      double curvature = options_.ridge;
-      for (const int32_t row : leaf.rows) {
-        slope += slopes_[static_cast<size_t>(2 * (row * scores_ + k))];
-        curvature += slopes_[static_cast<size_t>(2 * (row * scores_ + k) + 1)];
-      }
-      node.value.push_back(-options_.rate * slope / curvature);
-      for (const int32_t row : leaf.rows) {
-        train_.scores[static_cast<size_t>(row * scores_ + k)] += node.value.back();
-      }
+    const auto scores = static_cast<size_t>(scores_);
+    std::vector<double> sums(2 * scores, 0.0);
+    for (const int32_t row : leaf.rows) {
+      const double* const of_row = &slopes_[2 * scores * static_cast<size_t>(row)];
+      std::transform(sums.begin(), sums.end(), of_row, sums.begin(), std::plus<>());
+    }
+    for (size_t k = 0; k < scores; ++k) {
+      node.value.push_back(-options_.rate * sums[k] / (sums[scores + k] + options_.ridge));
+    }
+    for (const int32_t row : leaf.rows) {
+      double* const of_row = &train_.scores[scores * static_cast<size_t>(row)];
+      std::transform(node.value.begin(), node.value.end(), of_row, of_row, std::plus<>());
     }
   }
 
@@ -326,7 +341,7 @@ class Boosting {
       const bool may_be_cut = std::ssize(more.rows) >= 2 * options_.least_rows;
       if (may_be_cut && std::ssize(leaves) + 1 < options_.leaves) {
         Look(fewer, nullptr, nullptr);
-        Look(more, &parent.sums, &fewer.sums);
+        Look(more, &parent, &fewer);
       }
       Spare(parent);
       *next = std::move(no);
@@ -356,10 +371,14 @@ class Boosting {
   int64_t scores_;
   Rows train_;
   Rows validation_;
-  std::vector<double> slopes_;              // rows × scores × (slope, curvature)
-  std::vector<std::vector<double>> spare_;  // Leaf::sums that nobody needs, whose memory is at hand
-  std::vector<int64_t> seen_;               // columns of this tree
-  std::vector<int64_t> begin_;              // of their histograms
+  int64_t width_;                // of numbers_
+  std::optional<RowBins> bins_;  // of the training rows
+  std::vector<double> slopes_;   // rows × (a slope of each score, a curvature of each)
+  std::vector<int32_t> numbers_;
+  std::vector<double> slope_scales_;         // of 1 in numbers_; kCutPadding more
+  std::vector<double> curvature_scales_;
+  std::vector<double> ridges_;
+  std::vector<std::vector<int32_t>> spare_;  // Leaf::sums that nobody needs, whose memory is at hand
   BoostedTrees result_;
 };
 

@@ -4,20 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lamina/backend/cpu/tree_kernels.h"
+
 namespace lamina {
 namespace {
 
 constexpr double kLeastShare = 1e-6;  // of a class
-
-// ln(sum of exp(score)); of one score beside a second one of 0.
-double LogSum(const double* scores, int64_t count) {
-  const double largest = std::max(*std::max_element(scores, scores + count), count == 1 ? 0.0 : scores[0]);
-  double sum = count == 1 ? std::exp(-largest) : 0;
-  for (int64_t k = 0; k < count; ++k) {
-    sum += std::exp(scores[k] - largest);
-  }
-  return largest + std::log(sum);
-}
 
 }  // namespace
 
@@ -29,31 +21,29 @@ double ScoreForm::ScoreOf(double mean) const {
   return scores() == 1 ? std::log(share / (1 - share)) : std::log(share);
 }
 
-void ScoreForm::AnswersOf(const double* scores_of_row, double* answers) const {
-  const int64_t count = scores();
-  const double all = classes ? LogSum(scores_of_row, count) : 0;
-  std::transform(scores_of_row, scores_of_row + count, answers,
-                 [&](double score) { return classes ? std::exp(score - all) : score; });
-}
-
-void ScoreForm::AllAnswersOf(const double* scores_of_row, double* answers) const {
-  const int64_t count = scores();
-  AnswersOf(scores_of_row, answers + outputs - count);
-  if (count < outputs) {
-    answers[0] = 1 - answers[1];
+void ScoreForm::AnswersOf(const double* scores_of_rows, int64_t rows, double* answers) const {
+  if (classes) {
+    cpu::TreeKernels().probabilities(scores_of_rows, rows, scores(), answers);
+  } else {
+    std::copy_n(scores_of_rows, rows * scores(), answers);
   }
 }
 
-double ScoreForm::LossOf(const double* scores_of_row, const double* targets) const {
+void ScoreForm::LossesOf(const double* scores_of_rows, const double* targets, int64_t rows, double* losses) const {
   const int64_t count = scores();
-  double loss = 0;
-  double known = 0;  // the targets' sum; of one score 1
-  for (int64_t k = 0; k < count; ++k) {
-    const double error = scores_of_row[k] - targets[k];
-    loss += classes ? -targets[k] * scores_of_row[k] : error * error;
-    known += targets[k];
+  if (classes) {
+    cpu::TreeKernels().log_sums(scores_of_rows, rows, count, losses);
   }
-  return classes ? loss + (count == 1 ? 1 : known) * LogSum(scores_of_row, count) : loss;
+  for (int64_t i = 0; i < rows; ++i) {
+    double loss = 0;
+    double known = 0;  // the targets' sum; of one score 1
+    for (int64_t k = i * count; k < (i + 1) * count; ++k) {
+      const double error = scores_of_rows[k] - targets[k];
+      loss += classes ? -targets[k] * scores_of_rows[k] : error * error;
+      known += targets[k];
+    }
+    losses[i] = classes ? loss + (count == 1 ? 1 : known) * losses[i] : loss;
+  }
 }
 
 }  // namespace lamina

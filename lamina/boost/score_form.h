@@ -13,12 +13,10 @@ struct ScoreForm {
   int64_t scores() const { return classes && outputs == 2 ? 1 : outputs; }
   /// The score of a constant answer: of a class the logarithm of its share (of one score that of the odds).
   double ScoreOf(double mean) const;
-  /// A probability or a value for each score.
-  void AnswersOf(const double* scores, double* answers) const;
-  /// The same for each output.
-  void AllAnswersOf(const double* scores, double* answers) const;
-  /// Cross-entropy, or the sum of squares. `targets`: one a score.
-  double LossOf(const double* scores, const double* targets) const;
+  /// A probability or a value for each score of each row.
+  void AnswersOf(const double* scores, int64_t rows, double* answers) const;
+  /// Of a row: cross-entropy, or the sum of squares. `targets`: one a score.
+  void LossesOf(const double* scores, const double* targets, int64_t rows, double* losses) const;
 };
 
 }  // namespace lamina

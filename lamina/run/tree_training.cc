@@ -28,23 +28,23 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
-constexpr double kUsualOperations = 1.5e9;  // some half a second of one thread
-constexpr double kMostOperations = 1e10;    // that nobody has asked for
+constexpr double kUsualOperations = 6e9;  // some second of one thread
+constexpr double kMostOperations = 2e10;    // that nobody has asked for
 
 constexpr ShareRule kShareOfTrees = {0.25, 0, 0.5};
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
-BoostOptions TreeOptions(const TrainSettings& settings, const TrainRows& rows, int64_t outputs) {
+BoostOptions TreeOptions(const TrainSettings& settings, const Dataset& train, bool validates) {
   BoostOptions options;
-  options.classes = rows.classes;
+  options.classes = !train.labels.empty();
   options.leaves = settings.tree_leaves;
   options.rounds = settings.tree_rounds;
   options.rate = settings.tree_rate;
   options.seed = settings.seed;
-  options.bins = std::clamp<int64_t>(rows.train / 16, 16, options.bins);  // which few rows do not fill
-  const double all = BoostOperations(rows.train, rows.inputs, outputs, rows.validation > 0, options);
-  const double least = std::sqrt(static_cast<double>(std::max<int64_t>(1, rows.inputs)));
+  options.bins = std::clamp<int64_t>(train.size() / 16, 16, options.bins);  // which few rows do not fill
+  const double all = BoostOperations(train, validates, options);
+  const double least = std::sqrt(static_cast<double>(std::max<int64_t>(1, train.inputs())));
   options.columns =
       std::clamp(options.columns * kUsualOperations / all, std::min(1 / least, options.columns), options.columns);
   return options;
@@ -90,10 +90,8 @@ std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
 }
 
 bool AreQuick(const TrainSettings& settings, const TrainData& data) {
-  const TrainRows rows = RowsOf(data);
-  const int64_t outputs = data.preprocessor.targets().count();
-  return BoostOperations(rows.train, rows.inputs, outputs, rows.validation > 0, TreeOptions(settings, rows, outputs)) <=
-         kMostOperations;
+  const bool validates = data.validation.size() > 0;
+  return BoostOperations(data.train, validates, TreeOptions(settings, data.train, validates)) <= kMostOperations;
 }
 
 }  // namespace
@@ -102,7 +100,7 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
                                        const Backend& backend, const std::function<bool()>& stop_requested) {
   const int64_t outputs = train.targets.cols();
   const bool classes = !train.labels.empty();
-  BoostOptions options = TreeOptions(settings, {train.size(), validation.size(), classes, train.inputs()}, outputs);
+  BoostOptions options = TreeOptions(settings, train, validation.size() > 0);
   const bool device = backend.space() == Space::kDevice;
   options.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
   options.stop_requested = stop_requested;
