@@ -56,7 +56,10 @@ double PowerFor(double size) { return size > 0 ? std::exp2(std::floor(std::log2(
 class Boosting {
  public:
   Boosting(const Dataset& train, const Dataset& validation, const BoostOptions& options)
-      : options_(options), form_{options.classes, train.targets.cols()}, scores_(form_.scores()), width_(WidthOf(scores_)) {
+      : options_(options),
+        form_{options.classes, train.targets.cols()},
+        scores_(form_.scores()),
+        width_(WidthOf(scores_)) {
     result_.bins = BinColumns(train.features.view(), options.bins, options.threads);
     train_ = RowsOf(train);
     validation_ = RowsOf(validation);
@@ -232,16 +235,15 @@ class Boosting {
 
   // The best question about a group's columns, the first of those that are as good.
   Question BestOfGroup(int64_t group, const int32_t* sums, const int32_t* total) const {
-    const cpu::CutScales scales = {scores_,        width_,
-                                   slope_scales_.data(), curvature_scales_.data(),
-                                   ridges_.data(), options_.least_rows};
+    const cpu::CutScales scales = {
+        scores_, width_, slope_scales_.data(), curvature_scales_.data(), ridges_.data(), options_.least_rows};
     std::vector<int32_t> scratch(
         static_cast<size_t>(std::max(cpu::kMostBins * cpu::kBinNumbers, width_ + cpu::kCutPadding)));
     const double before = ScoreOf(total);
     Question best;
     for (const RowBins::Column& column : bins_->Seen(group)) {
-      const cpu::BestCut cut = cpu::TreeKernels().best_cut(sums + column.begin * width_, column.bins, total, scales,
-                                                           scratch.data());
+      const cpu::BestCut cut =
+          cpu::TreeKernels().best_cut(sums + column.begin * width_, column.bins, total, scales, scratch.data());
       if (cut.score - before > best.gain) {
         best = {cut.score - before, column.index, cut.cut};
       }
@@ -375,7 +377,7 @@ class Boosting {
   std::optional<RowBins> bins_;  // of the training rows
   std::vector<double> slopes_;   // rows × (a slope of each score, a curvature of each)
   std::vector<int32_t> numbers_;
-  std::vector<double> slope_scales_;         // of 1 in numbers_; kCutPadding more
+  std::vector<double> slope_scales_;  // of 1 in numbers_; kCutPadding more
   std::vector<double> curvature_scales_;
   std::vector<double> ridges_;
   std::vector<std::vector<int32_t>> spare_;  // Leaf::sums that nobody needs, whose memory is at hand

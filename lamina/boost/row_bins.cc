@@ -137,7 +137,8 @@ void RowBins::Add(int64_t group, std::span<const int32_t> rows, const int32_t* n
   const Lists& lists = of.seen.size() == of.all.size() ? of.lists : of.seen_lists;
   const cpu::TreeTable& kernels = cpu::TreeKernels();
   int32_t* const first = sums + of.seen[0].begin * width;
-  kernels.add_rows({lists.bins.data(), lists.begin.data(), rows.data(), std::ssize(rows), numbers, width, first, total});
+  kernels.add_rows(
+      {lists.bins.data(), lists.begin.data(), rows.data(), std::ssize(rows), numbers, width, first, total});
   for (const Column& column : of.seen) {
     kernels.complete(sums + column.begin * width, column.bins, width, column.fullest, total);
   }

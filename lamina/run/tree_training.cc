@@ -28,7 +28,7 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
-constexpr double kUsualOperations = 6e9;  // some second of one thread
+constexpr double kUsualOperations = 6e9;    // some second of one thread
 constexpr double kMostOperations = 2e10;    // that nobody has asked for
 
 constexpr ShareRule kShareOfTrees = {0.25, 0, 0.5};

@@ -60,8 +60,8 @@ TEST(TreeKernels, SumsAreThoseOfEachBin) {
           }
         }
       }
-      kernels.add_rows({bins.data(), begin.data(), rows.data(), std::ssize(rows), numbers.data(), width, sums.data(),
-                        total.data()});
+      kernels.add_rows(
+          {bins.data(), begin.data(), rows.data(), std::ssize(rows), numbers.data(), width, sums.data(), total.data()});
       EXPECT_EQ(sums, wanted) << width;
       EXPECT_EQ(total, wanted_total) << width;
       constexpr int64_t kBin = 6;

@@ -1,5 +1,5 @@
-// Zero inputs left out by backend cpu (docs/decisions/0012-skipping-zeros.md): the bits of the path that leaves out
-// nothing, which is that of LayerPlanRequest::any_slicing.
+// Zero inputs and zero weights left out by backend cpu (docs/decisions/0012-skipping-zeros.md): the bits of the path
+// that leaves out nothing, which is that of LayerPlanRequest::any_slicing.
 #include <cstring>
 
 #include "tests/conformance/configurations.h"
@@ -142,6 +142,23 @@ TEST_P(ZerosConformance, ForwardHasTheSameBits) {
   }
 }
 
+TEST_P(ZerosConformance, ForwardOfZeroWeightsHasTheSameBits) {
+  for (const Shape& shape : std::vector<Shape>{
+           {64, 100, 45}, {70, 200, 100}, {600, 64, 40}, {100, 96, 513}, {65, 1000, 300}, {90, 64, 1100}}) {
+    for (const NamedPattern& pattern : Patterns()) {
+      const auto check = [&]<class T>(T) {
+        SCOPED_TRACE(testing::Message() << pattern.name << ", " << shape.batch << "x" << shape.outputs << "x"
+                                        << shape.inputs << " of " << sizeof(T) << " bytes");
+        std::vector<T> x = ValuesOf<T>(Reals(shape.batch, shape.inputs, 2));
+        std::vector<T> w = Inputs<T>({shape.outputs, shape.batch, shape.inputs}, pattern.is_zero, false);
+        EXPECT_TRUE(SameBits(Forward(shape, true, x, w), Forward(shape, false, x, w)));
+      };
+      check(float());
+      check(double());
+    }
+  }
+}
+
 // Integers are tested because a ragged last panel without zeros left out may be summed in two halves.
 TEST_P(ZerosConformance, TheWeightGradientHasTheSameBits) {
   for (const Shape& shape : ShapesWithZeros()) {
@@ -174,6 +191,12 @@ TEST_P(ZerosConformance, AZeroMeetsNoInfinity) {
     w.front() = infinity;  // of input 0, which is always zero
     EXPECT_TRUE(SameBits(Forward(shape, true, x, w), finite));
     EXPECT_TRUE(std::isnan(Forward(shape, false, x, w).front())) << "0 times infinity";
+    const Shape many{96, 32, 160};  // the same of weights
+    std::vector<T> zeros = Inputs<T>({many.outputs, many.batch, many.inputs}, columns, true);
+    std::vector<T> rows = ValuesOf<T>(Integers(many.batch, many.inputs, 2));
+    const std::vector<T> finite_rows = Forward(many, true, rows, zeros);
+    rows.front() = infinity;
+    EXPECT_TRUE(SameBits(Forward(many, true, rows, zeros), finite_rows));
 
     std::vector<T> delta = ValuesOf<T>(Integers(shape.batch, shape.outputs, 3));
     std::vector<T> pictures = Inputs<T>(shape, Patterns()[5].is_zero, true);

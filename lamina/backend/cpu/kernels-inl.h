@@ -39,10 +39,11 @@ void Forward(const ForwardTask<T>& task, Team team) noexcept {
   const Operand<T> weights{static_cast<const T*>(args.weights.data), args.weights.rows, args.weights.stride, 1};
   const Operand<T> x{static_cast<const T*>(args.x.data), args.x.rows, args.x.stride, 1};
   const ValueFn<T> value = ValueFor<T>(*task.activation);
-  const ProductInput<T> weights_packed{x, weights, args.x.cols, task.scratch, task.budget};
+  ProductInput<T> weights_packed{x, weights, args.x.cols, task.scratch, task.budget};
   ProductInput<T> samples_packed{weights, x, args.x.cols, task.scratch, task.budget};
   samples_packed.skips_zeros = Sum::kSkipsZeros && SkipsZeros(samples_packed);
-  if (!samples_packed.skips_zeros && PacksWeights<Sum>(weights_packed, team)) {
+  weights_packed.skips_zeros = Sum::kSkipsZeros && !samples_packed.skips_zeros && SkipsZeros(weights_packed);
+  if (weights_packed.skips_zeros || (!samples_packed.skips_zeros && PacksWeights<Sum>(weights_packed, team))) {
     Product<Sum>(weights_packed, ForwardFinish<Synapse, T, false>{&args, task.activation, value, task.slopes}, team);
   } else {
     Product<Sum>(samples_packed, ForwardFinish<Synapse, T>{&args, task.activation, value, task.slopes}, team);

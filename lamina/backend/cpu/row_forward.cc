@@ -15,8 +15,7 @@
 namespace lamina::cpu {
 namespace {
 
-constexpr int64_t kVector_bytes = 64;                 // of the widest vectors
-constexpr int64_t kBehind_bytes = 2 * kVector_bytes;  // kernels read as much beyond an array
+constexpr int64_t kVector_bytes = 64;  // of the widest vectors
 // The share of groups up to which a list of them pays: making it costs about 1 % of reading all.
 constexpr double kMostGroups = 0.9;
 // Rows that alone need less than this share of what they read together are quicker one by one: 64 rows of 784 inputs
@@ -67,7 +66,7 @@ RowChoice ChoiceFor(const RowTable& table, const LayerSpec& layer, DType stored)
 }
 
 AlignedBuffer CopyOf(const void* data, int64_t size_bytes) {
-  AlignedBuffer copy(size_bytes + kBehind_bytes);
+  AlignedBuffer copy(size_bytes + kRowWeightsBehind_bytes);
   std::memcpy(copy.data(), data, static_cast<size_t>(size_bytes));
   return copy;
 }
@@ -105,6 +104,9 @@ RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& wei
     scales_ = CopyOf(weights.scales.data(), std::ssize(weights.scales) * static_cast<int64_t>(sizeof(float)));
   }
   const RowChoice choice = ChoiceFor(*table_, layer, weights.numbers.dtype());
+  if (KeepInLists(weights.numbers)) {
+    return;
+  }
   if (layer.outputs >= kLeastRowVectors * choice.panels->lanes) {
     panels_ = choice.panels;
     KeepInPanels(weights.numbers);
@@ -114,29 +116,6 @@ RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& wei
   }
   in_tiles_ = panels_ != nullptr && panels_->in_tiles && AreFinite(weights.numbers);
   LayOutScratch();
-}
-
-void RowLayer::KeepInPanels(const Matrix& numbers) {
-  const RowKernel& kernel = *panels_;
-  const int64_t inputs = (layer_.inputs + kernel.group - 1) / kernel.group * kernel.group;
-  DispatchDType(numbers.dtype(), [&]<class T>(T) {
-    weights_ = AlignedBuffer(inputs * layer_.outputs * static_cast<int64_t>(sizeof(T)) + kBehind_bytes);
-    T* to = weights_.As<T>().data();
-    for (int64_t p = 0; p < RowPanels(layer_.outputs, kernel.lanes); ++p) {
-      const auto [begin, end] = RowPanelAt(p, layer_.outputs, kernel.lanes);
-      for (int64_t k = 0; k < layer_.inputs; k += kernel.group, to += (end - begin) * kernel.group) {
-        const int64_t count = std::min(kernel.group, layer_.inputs - k);
-        for (int64_t j = begin; j < end; ++j) {
-          std::copy_n(numbers.Row<T>(j) + k, count, to + (j - begin) * kernel.group);
-        }
-      }
-    }
-  });
-  if (kernel.flip != 0) {
-    for (uint8_t& byte : weights_.As<uint8_t>()) {
-      byte ^= kernel.flip;
-    }
-  }
 }
 
 void RowLayer::LayOutScratch() {
@@ -253,6 +232,11 @@ const void* RowLayer::ConvertedInput(const void* x, int64_t rows, char* scratch)
 
 // The sums of the rows, where the weights stand in panels or in few bits.
 void RowLayer::SumRows(RowTask& task, char* scratch) const noexcept {
+  if (lists_ != nullptr) {
+    task.listed = listed_.data();
+    task.list_begin = list_begin_.data();
+    return lists_(task);
+  }
   if (panels_ == nullptr) {
     neurons_(task);
     return;
@@ -276,7 +260,7 @@ void RowLayer::Forward(const void* x, int64_t rows, void* a, void* scratch) cons
     args.bias = bias_.size_bytes() == 0 ? nullptr : bias_.data();
     const KernelTable<T>& kernels = *std::get<const KernelTable<T>*>(kernels_);
     const ForwardTask<T> task{&args, &layer_.activation, {}, {}};
-    if (panels_ == nullptr && neurons_ == nullptr) {
+    if (panels_ == nullptr && neurons_ == nullptr && lists_ == nullptr) {
       for (int64_t row = 0; row < rows; ++row) {
         args.x = {static_cast<const T*>(x) + row * layer_.inputs, 1, layer_.inputs, layer_.inputs, dtype_};
         args.a = {static_cast<T*>(a) + row * outputs, 1, outputs, outputs, dtype_};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/row_kernels.h"
@@ -20,13 +21,15 @@ class RowLayer {
  public:
   /// `dtype`: of x, a and bias (outputs, or null). `weights`: outputs × inputs; exact (of `dtype`) for distances.
   RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias);
+  RowLayer(RowLayer&&) noexcept;
+  ~RowLayer();
 
   /// For Forward() with one row, 64-byte aligned; with several rows so much for each.
   int64_t scratch_bytes() const { return scratch_.all; }
   /// a (rows × outputs) = activation(synapse(x) + bias) of x (rows × inputs), of at most kMostRows rows, on the calling
   /// thread. A row has the same bits whatever stands beside it. Allocates nothing and takes no lock. Where many inputs
-  /// are zero, their weights are not read. The sum lacks only terms of 0: an infinite weight times such a 0 does not
-  /// make it NaN.
+  /// or weights are zero, nothing is multiplied with them. The sum lacks only terms of 0: what is infinite or NaN,
+  /// times such a 0, does not make it NaN.
   void Forward(const void* x, int64_t rows, void* a, void* scratch) const noexcept;
 
  private:
@@ -41,6 +44,8 @@ class RowLayer {
   };
 
   void KeepInPanels(const Matrix& numbers);
+  // False, and nothing kept, where few weights are 0.
+  bool KeepInLists(const Matrix& numbers);
   void LayOutScratch();
   bool sums_f64() const { return dtype_ == DType::kF64 && !narrow_sums_; }
   int64_t GroupCount() const;
@@ -60,13 +65,16 @@ class RowLayer {
   // infinite weight.
   bool in_tiles_ = false;
   AlignedBuffer weights_;
-  AlignedBuffer bias_;    // empty: none
-  AlignedBuffer scales_;  // f32, a vector longer; empty: none
+  std::vector<int32_t> listed_;      // RowTask::listed
+  std::vector<int64_t> list_begin_;  // RowTask::list_begin
+  AlignedBuffer bias_;               // empty: none
+  AlignedBuffer scales_;             // f32, a vector longer; empty: none
   // Asked for once: that takes longer than a small layer.
   const RowTable* table_ = nullptr;
   std::tuple<const KernelTable<float>*, const KernelTable<double>*> kernels_;
   const RowKernel* panels_ = nullptr;
-  void (*neurons_)(const RowTask&) noexcept = nullptr;  // both null: exact, outputs × inputs
+  void (*neurons_)(const RowTask&) noexcept = nullptr;
+  void (*lists_)(const RowTask&) noexcept = nullptr;  // all null: exact, outputs × inputs
   ScratchLayout scratch_;
 };
 

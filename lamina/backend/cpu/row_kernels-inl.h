@@ -280,6 +280,8 @@ inline const RowTable& RowTableOfTarget() {
 #if HWY_TARGET == HWY_AVX3
     table.i8_products = {4, kLanes<float>, 0x80, &RowByByteProducts, 2};
 #endif
+    table.f64_lists = &RowInLists<double>;
+    table.f32_lists = &RowInLists<float>;
     table.bf16_neurons = &RowByNeurons<WidenBF16>;
     table.f16_neurons = &RowByNeurons<WidenF16>;
     table.i8_neurons = &RowByNeurons<WidenI8>;

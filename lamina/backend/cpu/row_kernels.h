@@ -47,6 +47,8 @@ struct RowTable {
   RowKernel distances_f64[3];
   RowKernel distances_f32[3];
   RowKernel i8_products;  // needs InstructionSets::byte_products; x is rounded to 16 bits
+  void (*f64_lists)(const RowTask&) noexcept;
+  void (*f32_lists)(const RowTask&) noexcept;
   void (*bf16_neurons)(const RowTask&) noexcept;
   void (*f16_neurons)(const RowTask&) noexcept;
   void (*i8_neurons)(const RowTask&) noexcept;

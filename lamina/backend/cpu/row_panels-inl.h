@@ -265,6 +265,24 @@ void RowInPanels(const RowTask& task) noexcept {
       });
 }
 
+// Weights that are most often 0, in lists.
+template <class T>
+void RowInLists(const RowTask& task) noexcept {
+  const Tag<T> d;
+  const T* const weights = static_cast<const T*>(task.weights);
+  for (int64_t begin = 0; begin < task.outputs; begin += kLanes<T>) {
+    const int64_t* const ends = task.list_begin + begin / kLanes<T>;
+    for (int64_t row = 0; row < task.rows; ++row) {
+      const T* const x = static_cast<const T*>(task.x) + row * task.x_stride;
+      auto sum = hn::Zero(d);
+      for (int64_t i = ends[0]; i < ends[1]; ++i) {
+        sum = hn::MulAdd(hn::Set(d, x[task.listed[i]]), hn::LoadU(d, weights + i * kLanes<T>), sum);
+      }
+      StoreRowSums<1, T>(task, row, begin, task.outputs - begin, &sum, T(1));
+    }
+  }
+}
+
 }  // namespace lamina::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -12,6 +12,9 @@ inline constexpr int64_t kLeastRowVectors = 4;
 /// How many groups ahead memory is asked for where some are left out; a list of groups repeats its last one as often.
 inline constexpr int64_t kGroupsAhead = 12;
 
+/// Kernels read as much beyond the weights.
+inline constexpr int64_t kRowWeightsBehind_bytes = 128;
+
 /// Rows of one task, at most: their inputs and the weights of a panel stay in a second-level cache.
 inline constexpr int64_t kMostRows = 64;
 /// Rows whose sums of four vectors stand in registers.
@@ -39,20 +42,23 @@ struct RowGroups {
   int64_t count;  // how many
 };
 
-/// z = W x of a row, or of several. Weights lie in one of two orders. Panels of neurons: panel, group of inputs,
-/// neuron, then its weights of that group. Neuron by neuron: outputs × inputs.
+/// z = W x of a row, or of several. Weights lie in one of three orders. Panels of neurons: panel, group of inputs,
+/// neuron, then its weights of that group. Neuron by neuron: outputs × inputs. Lists: a vector of neurons after the
+/// other, of each the inputs that one of its weights is not 0 for.
 struct RowTask {
   const void* weights = nullptr;
   int64_t inputs = 0;
   int64_t outputs = 0;
   int64_t rows = 1;
-  const void* x = nullptr;            // in panels of groups of several: zeros up to a whole group
-  int64_t x_stride = 0;               // numbers from a row to the next
-  const RowGroups* groups = nullptr;  // of each tile of rows
-  int64_t tile_rows = 1;              // rows of a tile
-  const float* scales = nullptr;      // of the neurons, a vector longer; null: 1
-  void* sums = nullptr;               // rows × outputs
-  void* scratch = nullptr;            // RowKernel::scratch_bytes
+  const void* x = nullptr;              // in panels of groups of several: zeros up to a whole group
+  int64_t x_stride = 0;                 // numbers from a row to the next
+  const RowGroups* groups = nullptr;    // of each tile of rows
+  int64_t tile_rows = 1;                // rows of a tile
+  const int32_t* listed = nullptr;      // inputs, of vector v of neurons from list_begin[v] to list_begin[v + 1]
+  const int64_t* list_begin = nullptr;  // vectors + 1
+  const float* scales = nullptr;        // of the neurons, a vector longer; null: 1
+  void* sums = nullptr;                 // rows × outputs
+  void* scratch = nullptr;              // RowKernel::scratch_bytes
 };
 
 /// Neurons [begin, end) of panel p of `panels`, in whole vectors but for the last.

@@ -35,10 +35,12 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
   if (request.layer.synapse == Synapse::kDot && !request.any_slicing) {
     const TileShape picking = kernels.picking_shape;
     sizes = LargestOf(sizes, ScratchFor(outputs, batch, inputs, picking, plans[0].budget));
+    sizes = LargestOf(sizes, ScratchFor(batch, outputs, inputs, picking, plans[0].budget));  // zeros of the weights
     if (request.training) {
       sizes = LargestOf(sizes, ScratchFor(outputs, inputs, batch, picking, plans[2].budget));
     }
-    sizes.picks = PicksFor(sizes, request.training ? std::max(batch, inputs) : batch, picking.lanes);
+    const int64_t columns = std::max(batch, outputs);
+    sizes.picks = PicksFor(sizes, request.training ? std::max(columns, inputs) : columns, picking.lanes);
   }
   const bool scales = request.training && SynapseScalesDelta(request.layer.synapse);
   return ScratchBuffer<T>(sizes, scales ? batch * outputs : 0);

@@ -165,9 +165,9 @@ HWY_INLINE double ScoreOfCut(const int32_t* no, const int32_t* total, const CutS
     };
     const auto slope = hn::LoadU(ints, no + k);
     const auto curvature = hn::LoadU(ints, no + scales.scores + k);
-    sum = hn::Add(sum, hn::Add(part(slope, curvature),
-                               part(hn::Sub(hn::LoadU(ints, total + k), slope),
-                                    hn::Sub(hn::LoadU(ints, total + scales.scores + k), curvature))));
+    sum = hn::Add(
+        sum, hn::Add(part(slope, curvature), part(hn::Sub(hn::LoadU(ints, total + k), slope),
+                                                  hn::Sub(hn::LoadU(ints, total + scales.scores + k), curvature))));
   }
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
@@ -240,7 +240,7 @@ inline void Sizes(const double* slopes, int64_t count, int64_t n, double* sums) 
   const Tag<double> d;
   std::fill_n(sums, n, 0.0);
   int64_t i = 0;
-  if (kLanes<double> > 1 && n == 2) {  // both in turn
+  if (kLanes < double >> 1 && n == 2) {  // both in turn
     auto sizes = hn::Zero(d);
     constexpr int64_t kRows = std::max<int64_t>(1, kLanes<double> / 2);
     for (; i + kRows <= count; i += kRows) {

@@ -11,11 +11,11 @@ inline constexpr int64_t kBinNumbers = 4;
 
 /// Adds the numbers of rows to their bins. Bins and rows have `width` numbers, a multiple of kBinNumbers.
 struct BinSums {
-  const uint16_t* bins = nullptr;   // of row i from begin[i] to begin[i + 1]
-  const int64_t* begin = nullptr;   // rows + 1
-  const int32_t* rows = nullptr;    // that are added
-  int64_t count = 0;                // of them
-  const int32_t* numbers = nullptr; // all rows × width
+  const uint16_t* bins = nullptr;    // of row i from begin[i] to begin[i + 1]
+  const int64_t* begin = nullptr;    // rows + 1
+  const int32_t* rows = nullptr;     // that are added
+  int64_t count = 0;                 // of them
+  const int32_t* numbers = nullptr;  // all rows × width
   int64_t width = 0;
   int32_t* sums = nullptr;   // bins × width
   int32_t* total = nullptr;  // width: += the numbers of the rows
@@ -57,7 +57,8 @@ struct TreeTable {
   void (*log_sums)(const double* scores, int64_t rows, int64_t k, double* out) noexcept;
   /// sums[j] = the sum of |slopes[i][j]| over the rows; count × n, n even.
   void (*sizes)(const double* slopes, int64_t count, int64_t n, double* sums) noexcept;
-  /// numbers (count × width) = the nearest integers of slopes (count × n, n even) times `scales` (n), then 1, then zeros.
+  /// numbers (count × width) = the nearest integers of slopes (count × n, n even) times `scales` (n), then 1, then
+  /// zeros.
   void (*round)(const double* slopes, int64_t count, int64_t n, const double* scales, int64_t width,
                 int32_t* numbers) noexcept;
 };
