@@ -172,6 +172,17 @@ class CSourceTest(CliTest):
                 self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", *arguments)
                 self.check("model", "x.csv", classes=True)
 
+    def test_weights_that_are_most_often_0_stand_in_lists(self):
+        self.write("x.csv", blob_rows(400, ("no", "yes", "maybe")))
+        for dtype, bound in (("f32", 1e-3), ("f64", BOUNDS["f64"])):  # steps are steep: 1e5 times an input's rounding
+            self.train("--data", "x.csv", "--overwrite", "--model", "model", "--method", "boost", "--dtype", dtype)
+            shutil.rmtree(self.path("src"), ignore_errors=True)
+            for weights in ("exact", "bf16", "f16", "i8") if dtype == "f32" else ("exact",):
+                with self.subTest(weights=weights, dtype=dtype):
+                    self.succeed("export", "--weights", weights, "model", "-o", weights)
+                    self.check(weights, "x.csv", bound, classes=True)
+                    self.assertIn("lists of the weights that are not 0", self.read("src/m.c"))
+
     def test_norms_embeddings_and_members(self):
         rows = blob_rows(60, ("no", "yes", "maybe"))
         for arguments in (("--hidden", "6,5", "--normalization", "batch"), ("--hidden", "6", "--members", "4"),

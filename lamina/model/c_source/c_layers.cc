@@ -2,8 +2,11 @@
 #include "lamina/model/c_source/c_layers.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "lamina/base/convert.h"
 #include "lamina/base/half.h"
 #include "lamina/nn/rounded_network.h"
 
@@ -12,17 +15,39 @@ namespace {
 
 constexpr int64_t kSkipFrom = 8;  // neurons of a layer that looks whether an input is 0 before it multiplies
 
-// Rows of neurons as rows of inputs: weight k of all neurons side by side.
-template <class T, class Text>
-std::vector<std::string> ByInputs(const Matrix& numbers, int64_t first, int64_t outputs, const Text& text) {
-  std::vector<std::string> values;
-  values.reserve(static_cast<size_t>(outputs * numbers.cols()));
-  for (int64_t k = 0; k < numbers.cols(); ++k) {
-    for (int64_t j = 0; j < outputs; ++j) {
-      values.push_back(text(numbers.Row<T>(first + j)[k]));
+// The share of weights that are not 0 up to which a layer has lists of them. Others are quicker in whole rows.
+constexpr double kMostListed = 0.25;
+
+// The smallest type of whole numbers up to `most`, and its bytes.
+std::pair<const char*, int64_t> WholeType(int64_t most) {
+  return most <= 0xFF ? std::pair{"uint8_t", 1} : most <= 0xFFFF ? std::pair{"uint16_t", 2} : std::pair{"uint32_t", 4};
+}
+
+// Weights that are not 0, neuron by neuron.
+struct WeightList {
+  std::vector<int64_t> inputs;
+  std::vector<int64_t> begin;  // of a neuron; neurons + 1
+};
+
+// Empty where the layer is quicker in whole rows.
+WeightList ListOf(const Network& network, size_t layer) {
+  WeightList list;
+  const LayerSpec& spec = network.layers()[layer];
+  if (spec.synapse != Synapse::kDot || network.blocks(layer) > 1) {
+    return list;
+  }
+  const Matrix weights = InDoubles(network.Weights(layer));
+  for (int64_t j = 0; j < spec.outputs; ++j) {
+    list.begin.push_back(std::ssize(list.inputs));
+    for (int64_t k = 0; k < spec.inputs; ++k) {
+      if (weights.Row<double>(j)[k] != 0) {
+        list.inputs.push_back(k);
+      }
     }
   }
-  return values;
+  list.begin.push_back(std::ssize(list.inputs));
+  const double most = kMostListed * static_cast<double>(spec.weight_count());
+  return static_cast<double>(std::ssize(list.inputs)) <= most && !list.inputs.empty() ? list : WeightList();
 }
 
 class LayerWriter {
@@ -35,7 +60,8 @@ class LayerWriter {
         number_(layer + 1),
         prefix_(prefix),
         stored_(StoreLayer(network, layer, weights)),
-        storage_(StoresWeights(spec_, weights) ? weights : WeightStorage::kExact) {
+        storage_(StoresWeights(spec_, weights) ? weights : WeightStorage::kExact),
+        list_(ListOf(network, layer)) {
     const auto numbers = [&](const void* from, int64_t count) {
       std::vector<double> values;
       DispatchFloat(out.dtype(), [&]<class T>(T) {
@@ -60,24 +86,29 @@ class LayerWriter {
     AddParameters();
     const std::string weight = WeightText();
     const std::string member = blocks_ > 1 ? ", int member" : "";
-    out_.Add("/* Layer {}: {} input{}, {} neuron{}, {} */\n", number_, spec_.inputs, Many(spec_.inputs), spec_.outputs,
-             Many(spec_.outputs), CComment(NeuronText(spec_)));
-    out_.Add("static void {}_layer{}(const {} *x, {} *a{}) {{\n  int i, j;\n", prefix_, number_, out_.real(),
-             out_.real(), member);
-    AddSums(weight);
+    out_.Add("/* Layer {}: {} input{}, {} neuron{}, {}{} */\n", number_, spec_.inputs, Many(spec_.inputs),
+             spec_.outputs, Many(spec_.outputs), CComment(NeuronText(spec_)),
+             listed() ? "; lists of the weights that are not 0" : "");
+    out_.Add("static void {}_layer{}(const {} *x, {} *a{}) {{\n  {}\n", prefix_, number_, out_.real(), out_.real(),
+             member, listed() ? "uint32_t i;\n  int j;" : "int i, j;");
+    listed() ? AddListedSums(weight) : AddSums(weight);
     AddFinish();
     out_.Add("}}\n\n");
     int64_t& terms = IsDistance(spec_.synapse) ? out_.work.differences : out_.work.products;
-    terms += spec_.weight_count();
+    terms += listed() ? std::ssize(list_.inputs) : spec_.weight_count();
     out_.work.curves += curve_.empty() && !activation_.is_softmax() ? 0 : spec_.outputs;
   }
 
  private:
   std::string Array(const char* what) const { return fmt::format("{}_{}{}", prefix_, what, number_); }
   std::string Real() const { return out_.real(); }
+  bool listed() const { return !list_.inputs.empty(); }
 
   void AddParameters() {
-    for (int64_t block = 0; block < blocks_; ++block) {
+    if (listed()) {
+      AddList();
+    }
+    for (int64_t block = 0; !listed() && block < blocks_; ++block) {
       const std::string name = fmt::format("{}{}", Array("weights"), blocks_ > 1 ? fmt::format("_{}", block + 1) : "");
       AddWeights(name, block * spec_.outputs);
     }
@@ -106,27 +137,53 @@ class LayerWriter {
     return storage_ == WeightStorage::kI8 ? "int8_t" : storage_ == WeightStorage::kExact ? Real() : "uint16_t";
   }
 
+  // Weight k of a neuron, as it is stored.
+  std::string TextOf(int64_t neuron, int64_t k) const {
+    const Matrix& numbers = stored_.numbers;
+    switch (storage_) {
+      case WeightStorage::kI8: return std::to_string(numbers.Row<int8_t>(neuron)[k]);
+      case WeightStorage::kBF16: return std::to_string(numbers.Row<BFloat16>(neuron)[k].bits);
+      case WeightStorage::kF16: return std::to_string(numbers.Row<Float16>(neuron)[k].bits);
+      default: break;
+    }
+    return DispatchFloat(out_.dtype(),
+                         [&]<class T>(T) { return out_.Number(static_cast<double>(numbers.Row<T>(neuron)[k])); });
+  }
+
+  // Rows of neurons as rows of inputs: weight k of all neurons side by side.
   void AddWeights(const std::string& name, int64_t first) {
     std::vector<std::string> values;
-    const Matrix& numbers = stored_.numbers;
-    const int64_t outputs = spec_.outputs;
-    if (storage_ == WeightStorage::kI8) {
-      values = ByInputs<int8_t>(numbers, first, outputs, [](int8_t w) { return std::to_string(w); });
-    } else if (storage_ == WeightStorage::kBF16) {
-      values = ByInputs<BFloat16>(numbers, first, outputs, [](BFloat16 w) { return std::to_string(w.bits); });
-    } else if (storage_ == WeightStorage::kF16) {
-      values = ByInputs<Float16>(numbers, first, outputs, [](Float16 w) { return std::to_string(w.bits); });
-    } else {
-      DispatchFloat(out_.dtype(), [&]<class T>(T) {
-        values = ByInputs<T>(numbers, first, outputs, [&](T w) { return out_.Number(static_cast<double>(w)); });
-      });
+    values.reserve(static_cast<size_t>(spec_.weight_count()));
+    for (int64_t k = 0; k < spec_.inputs; ++k) {
+      for (int64_t j = 0; j < spec_.outputs; ++j) {
+        values.push_back(TextOf(first + j, k));
+      }
     }
-    out_.AddArray(WeightType(), name, values, outputs, DTypeSize_bytes(numbers.dtype()));
+    out_.AddArray(WeightType(), name, values, spec_.outputs, DTypeSize_bytes(stored_.numbers.dtype()));
+  }
+
+  // The weights that are not 0, the input of each, and where those of a neuron begin.
+  void AddList() {
+    std::vector<std::string> values;
+    for (int64_t j = 0; j < spec_.outputs; ++j) {
+      for (int64_t i = list_.begin[static_cast<size_t>(j)]; i < list_.begin[static_cast<size_t>(j + 1)]; ++i) {
+        values.push_back(TextOf(j, list_.inputs[static_cast<size_t>(i)]));
+      }
+    }
+    out_.AddArray(WeightType(), Array("weights"), values, 0, DTypeSize_bytes(stored_.numbers.dtype()));
+    const auto add_whole = [&](const char* what, const std::vector<int64_t>& numbers, int64_t most) {
+      std::vector<std::string> texts(numbers.size());
+      std::transform(numbers.begin(), numbers.end(), texts.begin(), [](int64_t n) { return std::to_string(n); });
+      const auto [type, size_bytes] = WholeType(most);
+      out_.AddArray(type, Array(what), texts, 0, size_bytes);
+    };
+    add_whole("input", list_.inputs, spec_.inputs);
+    add_whole("begin", list_.begin, list_.begin.back());
   }
 
   // A stored weight as a number of the network's type.
   std::string WeightText() {
-    std::string at = blocks_ > 1 ? Array("weights") + "[member][i][j]" : Array("weights") + "[i][j]";
+    const std::string at = Array("weights") + (listed() ? "[i]" : blocks_ > 1 ? "[member][i][j]" : "[i][j]");
     switch (storage_) {
       case WeightStorage::kExact: return at;
       case WeightStorage::kI8: return fmt::format("({}){}", Real(), at);
@@ -168,6 +225,12 @@ class LayerWriter {
     out_.Add("    for (j = 0; j < {}; ++j)\n      {}\n  }}\n", spec_.outputs, term);
   }
 
+  void AddListedSums(const std::string& weight) {
+    out_.Add("  for (j = 0; j < {}; ++j) {{\n    {} sum = {};\n", spec_.outputs, Real(), out_.Number(0));
+    out_.Add("    for (i = {0}[j]; i < {0}[j + 1]; ++i)\n      sum += x[{1}[i]] * {2};\n    a[j] = sum;\n  }}\n",
+             Array("begin"), Array("input"), weight);
+  }
+
   void AddFinish() {
     const std::string block = blocks_ > 1 ? "[member][j]" : "[j]";
     std::string z = "a[j]";
@@ -199,6 +262,7 @@ class LayerWriter {
   const std::string& prefix_;
   StoredWeights stored_;
   WeightStorage storage_;
+  WeightList list_;
   std::vector<double> bias_;
   std::vector<double> radii_;
   Activation activation_;
