@@ -6,15 +6,24 @@ const halfOf = (bits) => {
   return sign * (exponent === 0 ? part * 2 ** -24 : (1 + part / 1024) * 2 ** (exponent - 15));
 };
 
-// An array of the blob as numbers that the engine computes with.
+// An array of the blob as numbers that the engine computes with. Where it has places, all other numbers are 0.
 function arrayAt(bytes, place) {
-  const { at, count, type } = place;
+  const { at, count, type, places, all } = place;
+  if (places) {
+    const some = arrayAt(bytes, { at, count, type });
+    const numbers = new some.constructor(all);
+    arrayAt(bytes, places).forEach((index, i) => {
+      numbers[index] = some[i];
+    });
+    return numbers;
+  }
   const buffer = bytes.buffer;
   const start = bytes.byteOffset + at;
   switch (type) {
     case "f32": return new Float32Array(buffer, start, count);
     case "f64": return new Float64Array(buffer, start, count);
     case "i8": return new Int8Array(buffer, start, count);
+    case "i32": return new Int32Array(buffer, start, count);
     case "bf16": {
       const bits = Uint32Array.from(new Uint16Array(buffer, start, count), (half) => half << 16);
       return new Float32Array(bits.buffer);
