@@ -27,8 +27,8 @@ struct BoostOptions {
   /// Targets are shares of the classes, 1 for that of a row, and scores go into a softmax. Two classes have one score,
   /// of the second. Else each target has a score, in its units.
   bool classes = false;
-  int64_t leaves = 6;       // of a tree, at least 2
-  int64_t rounds = 200;     // at most; a tree each
+  int64_t leaves = 8;       // of a tree, at least 2
+  int64_t rounds = 250;     // at most; a tree each
   int64_t patience = 25;    // rounds without a lower loss of the validation rows after which it ends
   double rate = 0.1;        // how much of a tree counts
   int64_t bins = 64;        // of a column, 2 to ColumnBins::kMost
