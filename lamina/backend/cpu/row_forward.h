@@ -21,7 +21,10 @@ class RowLayer {
  public:
   /// `dtype`: of x, a and bias (outputs, or null). `weights`: outputs × inputs; exact (of `dtype`) for distances.
   RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias);
+  RowLayer(const RowLayer&);
   RowLayer(RowLayer&&) noexcept;
+  RowLayer& operator=(const RowLayer&);
+  RowLayer& operator=(RowLayer&&) noexcept;
   ~RowLayer();
 
   /// For Forward() with one row, 64-byte aligned; with several rows so much for each.

@@ -12,8 +12,11 @@ constexpr double kMostListed = 0.25;
 
 }  // namespace
 
-// Here, for vectors of layers are full of them.
+// Once, as vectors of layers would each have their own.
+RowLayer::RowLayer(const RowLayer&) = default;
 RowLayer::RowLayer(RowLayer&&) noexcept = default;
+RowLayer& RowLayer::operator=(const RowLayer&) = default;
+RowLayer& RowLayer::operator=(RowLayer&&) noexcept = default;
 RowLayer::~RowLayer() = default;
 
 bool RowLayer::KeepInLists(const Matrix& numbers) {
