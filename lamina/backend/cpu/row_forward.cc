@@ -104,12 +104,15 @@ RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& wei
     scales_ = CopyOf(weights.scales.data(), std::ssize(weights.scales) * static_cast<int64_t>(sizeof(float)));
   }
   const RowChoice choice = ChoiceFor(*table_, layer, weights.numbers.dtype());
-  if (KeepInLists(weights.numbers)) {
+  if (layer.synapse == Synapse::kDot && weights.numbers.dtype() == dtype) {
+    lists_ = ListWeights(weights.numbers, choice.panels->lanes);
+  }
+  if (listed()) {
     return;
   }
   if (layer.outputs >= kLeastRowVectors * choice.panels->lanes) {
     panels_ = choice.panels;
-    KeepInPanels(weights.numbers);
+    weights_ = WeightsInPanels(weights.numbers, *panels_);
   } else {
     neurons_ = choice.neurons;
     weights_ = CopyOf(weights.numbers.data(), layer.weight_count() * DTypeSize_bytes(weights.numbers.dtype()));
@@ -117,6 +120,12 @@ RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& wei
   in_tiles_ = panels_ != nullptr && panels_->in_tiles && AreFinite(weights.numbers);
   LayOutScratch();
 }
+
+RowLayer::RowLayer(const RowLayer&) = default;
+RowLayer::RowLayer(RowLayer&&) noexcept = default;
+RowLayer& RowLayer::operator=(const RowLayer&) = default;
+RowLayer& RowLayer::operator=(RowLayer&&) noexcept = default;
+RowLayer::~RowLayer() = default;
 
 void RowLayer::LayOutScratch() {
   int64_t used = 0;
@@ -232,10 +241,11 @@ const void* RowLayer::ConvertedInput(const void* x, int64_t rows, char* scratch)
 
 // The sums of the rows, where the weights stand in panels or in few bits.
 void RowLayer::SumRows(RowTask& task, char* scratch) const noexcept {
-  if (lists_ != nullptr) {
-    task.listed = listed_.data();
-    task.list_begin = list_begin_.data();
-    return lists_(task);
+  if (listed()) {
+    task.weights = lists_.weights.data();
+    task.listed = lists_.inputs.data();
+    task.list_begin = lists_.begin.data();
+    return (dtype_ == DType::kF64 ? table_->f64_lists : table_->f32_lists)(task);
   }
   if (panels_ == nullptr) {
     neurons_(task);
@@ -260,7 +270,7 @@ void RowLayer::Forward(const void* x, int64_t rows, void* a, void* scratch) cons
     args.bias = bias_.size_bytes() == 0 ? nullptr : bias_.data();
     const KernelTable<T>& kernels = *std::get<const KernelTable<T>*>(kernels_);
     const ForwardTask<T> task{&args, &layer_.activation, {}, {}};
-    if (panels_ == nullptr && neurons_ == nullptr && lists_ == nullptr) {
+    if (panels_ == nullptr && neurons_ == nullptr && !listed()) {
       for (int64_t row = 0; row < rows; ++row) {
         args.x = {static_cast<const T*>(x) + row * layer_.inputs, 1, layer_.inputs, layer_.inputs, dtype_};
         args.a = {static_cast<T*>(a) + row * outputs, 1, outputs, outputs, dtype_};

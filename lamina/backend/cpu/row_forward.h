@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <tuple>
-#include <vector>
 
 #include "lamina/backend/backend.h"
 #include "lamina/backend/cpu/row_kernels.h"
+#include "lamina/backend/cpu/row_storage.h"
 #include "lamina/base/buffer.h"
 #include "lamina/neuron/weight_storage.h"
 
@@ -46,9 +46,7 @@ class RowLayer {
     int64_t all = 0;
   };
 
-  void KeepInPanels(const Matrix& numbers);
-  // False, and nothing kept, where few weights are 0.
-  bool KeepInLists(const Matrix& numbers);
+  bool listed() const { return !lists_.begin.empty(); }
   void LayOutScratch();
   bool sums_f64() const { return dtype_ == DType::kF64 && !narrow_sums_; }
   int64_t GroupCount() const;
@@ -68,16 +66,14 @@ class RowLayer {
   // infinite weight.
   bool in_tiles_ = false;
   AlignedBuffer weights_;
-  std::vector<int32_t> listed_;      // RowTask::listed
-  std::vector<int64_t> list_begin_;  // RowTask::list_begin
-  AlignedBuffer bias_;               // empty: none
-  AlignedBuffer scales_;             // f32, a vector longer; empty: none
+  ListedWeights lists_;   // in the place of weights_; empty: none
+  AlignedBuffer bias_;    // empty: none
+  AlignedBuffer scales_;  // f32, a vector longer; empty: none
   // Asked for once: that takes longer than a small layer.
   const RowTable* table_ = nullptr;
   std::tuple<const KernelTable<float>*, const KernelTable<double>*> kernels_;
   const RowKernel* panels_ = nullptr;
-  void (*neurons_)(const RowTask&) noexcept = nullptr;
-  void (*lists_)(const RowTask&) noexcept = nullptr;  // all null: exact, outputs × inputs
+  void (*neurons_)(const RowTask&) noexcept = nullptr;  // both null: exact, outputs × inputs, or in lists
   ScratchLayout scratch_;
 };
 

@@ -94,9 +94,8 @@ HWY_INLINE V CutScore(V slope, V curvature, V ridge) {
   return hn::Div(hn::Mul(slope, slope), hn::Add(curvature, ridge));
 }
 
-// One score: a lane is a cut.
-HWY_INLINE BestCut BestCutOfOne(const int32_t* sums, int64_t bins, const int32_t* total, const CutScales& scales,
-                                int32_t* before) {
+// Of one score: what stands before each cut.
+HWY_INLINE void SumBefore(const int32_t* sums, int64_t bins, int32_t* before) {
   const BinTag few;
   for (int64_t k = 0; k < kBinNumbers; k += kBinLanes) {
     auto running = hn::Zero(few);
@@ -105,6 +104,29 @@ HWY_INLINE BestCut BestCutOfOne(const int32_t* sums, int64_t bins, const int32_t
       hn::StoreU(running, few, before + b * kBinNumbers + k);
     }
   }
+}
+
+// The first of the best cuts.
+HWY_INLINE BestCut BestOfLanes(VecOf<double> scores, VecOf<double> cuts) {
+  const Tag<double> d;
+  double score[kLanes<double>];
+  double cut[kLanes<double>];
+  hn::StoreU(scores, d, score);
+  hn::StoreU(cuts, d, cut);
+  BestCut found;
+  for (int64_t i = 0; i < kLanes<double>; ++i) {
+    const auto at = static_cast<int64_t>(cut[i]);
+    if (score[i] > found.score || (score[i] == found.score && at < found.cut)) {
+      found = {score[i], at};
+    }
+  }
+  return found;
+}
+
+// One score: a lane is a cut.
+HWY_INLINE BestCut BestCutOfOne(const int32_t* sums, int64_t bins, const int32_t* total, const CutScales& scales,
+                                int32_t* before) {
+  SumBefore(sums, bins, before);
   const Tag<double> d;
   const hn::Rebind<int32_t, Tag<double>> ints;
   const auto slope_scale = hn::Set(d, scales.slope[0]);
@@ -135,19 +157,7 @@ HWY_INLINE BestCut BestCutOfOne(const int32_t* sums, int64_t bins, const int32_t
     best_cut = hn::IfThenElse(better, cut, best_cut);
     cut = hn::Add(cut, hn::Set(d, static_cast<double>(kLanes<double>)));
   }
-  double score_of_lane[kLanes<double>];
-  double cut_of_lane[kLanes<double>];
-  hn::StoreU(best, d, score_of_lane);
-  hn::StoreU(best_cut, d, cut_of_lane);
-  BestCut found;
-  for (int64_t i = 0; i < kLanes<double>; ++i) {
-    const auto at = static_cast<int64_t>(cut_of_lane[i]);
-    const bool first = score_of_lane[i] == found.score && at < found.cut;
-    if (score_of_lane[i] > found.score || first) {
-      found = {score_of_lane[i], at};
-    }
-  }
-  return found;
+  return BestOfLanes(best, best_cut);
 }
 
 // A lane is a score. `no`: what stands before the cut.
