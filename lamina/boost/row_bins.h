@@ -9,8 +9,8 @@
 
 namespace lamina {
 
-/// Sums of rows over the bins of columns. The fullest bin of a column is in no list, as its sum is what the others
-/// leave: inputs for the categories of a column cost what one of them costs.
+/// Sums of rows over the bins of columns. The fullest bin of a column is in no list: its sum is what the others leave.
+/// So inputs for all categories of a column cost what one of them costs.
 class RowBins {
  public:
   struct Column {

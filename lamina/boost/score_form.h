@@ -15,7 +15,7 @@ struct ScoreForm {
   double ScoreOf(double mean) const;
   /// A probability or a value for each score of each row.
   void AnswersOf(const double* scores, int64_t rows, double* answers) const;
-  /// Of a row: cross-entropy, or the sum of squares. `targets`: one a score.
+  /// The loss of each row: cross-entropy, or the sum of squares. `targets`: one a score.
   void LossesOf(const double* scores, const double* targets, int64_t rows, double* losses) const;
 };
 

@@ -16,7 +16,8 @@ struct ListedWeights {
   std::vector<int64_t> begin;  // of a vector of neurons; one more than there are
 };
 
-/// Of `numbers` (outputs × inputs, f32 or f64). Empty where it would save little: more than a quarter is listed.
+/// The lists of `numbers` (outputs × inputs, f32 or f64). None where it would save little: more than a quarter is
+/// listed.
 ListedWeights ListWeights(const Matrix& numbers, int64_t lanes);
 
 /// Panels of neurons (RowTask), for `kernel`.

@@ -94,7 +94,7 @@ HWY_INLINE V CutScore(V slope, V curvature, V ridge) {
   return hn::Div(hn::Mul(slope, slope), hn::Add(curvature, ridge));
 }
 
-// Of one score: what stands before each cut.
+// What stands before each cut, for one score.
 HWY_INLINE void SumBefore(const int32_t* sums, int64_t bins, int32_t* before) {
   const BinTag few;
   for (int64_t k = 0; k < kBinNumbers; k += kBinLanes) {
