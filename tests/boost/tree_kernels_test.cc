@@ -51,7 +51,7 @@ TEST(TreeKernels, SumsAreThoseOfEachBin) {
       std::vector<int32_t> total = Whole(width, random);
       std::vector<int32_t> wanted = sums;
       std::vector<int32_t> wanted_total = total;
-      for (const int32_t row : rows) {
+      for (const int64_t row : rows) {
         for (int64_t k = 0; k < width; ++k) {
           const int32_t number = numbers[static_cast<size_t>(row * width + k)];
           wanted_total[static_cast<size_t>(k)] += number;

@@ -183,7 +183,7 @@ class LayerWriter {
 
   // A stored weight as a number of the network's type.
   std::string WeightText() {
-    const std::string at = Array("weights") + (listed() ? "[i]" : blocks_ > 1 ? "[member][i][j]" : "[i][j]");
+    std::string at = Array("weights") + (listed() ? "[i]" : blocks_ > 1 ? "[member][i][j]" : "[i][j]");
     switch (storage_) {
       case WeightStorage::kExact: return at;
       case WeightStorage::kI8: return fmt::format("({}){}", Real(), at);
