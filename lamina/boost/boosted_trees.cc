@@ -263,7 +263,7 @@ class Boosting {
       leaf.sums = std::move(spare_.back());
       spare_.pop_back();
     }
-    leaf.sums.resize(static_cast<size_t>(bins_->bins() * width_ + cpu::kCutPadding));
+    leaf.sums.resize(static_cast<size_t>(bins_->bins() * width_));
     const auto numbers_of_total = static_cast<size_t>(width_ + cpu::kCutPadding);
     const auto groups = static_cast<size_t>(bins_->groups());
     std::vector<Question> questions(groups);

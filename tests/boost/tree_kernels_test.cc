@@ -123,7 +123,6 @@ TEST(TreeKernels, BestCutIsTheBest) {
               wanted = {score, cut};
             }
           }
-          sums.resize(sums.size() + kCutPadding);
           std::vector<int32_t> scratch(static_cast<size_t>(std::max(kMostBins * kBinNumbers, width + kCutPadding)));
           const CutScales scales = {scores, width, slope.data(), curvature.data(), ridge.data(), least_rows};
           const BestCut found = kernels.best_cut(sums.data(), bins, total.data(), scales, scratch.data());

@@ -32,7 +32,7 @@ struct CutScales {
   int64_t least_rows = 0;
 };
 
-/// Numbers that may be read, and do not count, behind the sums of bins, and behind scales.
+/// Numbers that may be read, and do not count, behind a leaf's total and behind scales.
 inline constexpr int64_t kCutPadding = 16;
 inline constexpr int64_t kMostBins = 256;
 
@@ -47,8 +47,8 @@ struct TreeTable {
   void (*add_rows)(const BinSums&) noexcept;
   /// sums[bin] = total - the sums of the other bins.
   void (*complete)(int32_t* sums, int64_t bins, int64_t width, int64_t bin, const int32_t* total) noexcept;
-  /// `sums`: bins × width, at most kMostBins; `total`: their sum; `scratch`: kMostBins × kBinNumbers, or width and
-  /// kCutPadding where that is more.
+  /// `sums`: bins × width, at most kMostBins; `total`: their sum, and kCutPadding; `scratch`: kMostBins ×
+  /// kBinNumbers, or width and kCutPadding where that is more.
   BestCut (*best_cut)(const int32_t* sums, int64_t bins, const int32_t* total, const CutScales&,
                       int32_t* scratch) noexcept;
   /// rows × k scores to probabilities: of a softmax, or for k = 1 of the sigmoid. May be in place.
