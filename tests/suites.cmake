@@ -19,7 +19,7 @@ endif()
 if(LAMINA_TEST_SUITE STREQUAL "memory")
   # Bytes from outside, files, threads, processes, everything with a lifetime, and the kernels at their edges.
   string(CONCAT suite_sources "^(base|data|layer|fuzz)/|^boost/(row_bins|tree_kernels)_|^cluster/communicator_|^conformance/(layer|distance|typed|reductions)_|^nn/(executor|network)_|"
-    "^model/(answer|c_interface|many_threads|model|predictions|predictor|row_encoder|safetensors|zero_weights)_|^train/history_|^run/(run_control|session)_|^library_example_")
+    "^model/(answer|c_interface|many_threads|model|predictions|predictor|row_encoder|safetensors|zero_weights|matrix_file)_|^train/history_|^run/(run_control|session)_|^library_example_")
   # Guards around matrices find what GPU kernels write outside of them in the suite of results; compute-sanitizer in scripts/gpu-check.
   set(suite_cuda_emulated FALSE)
   set(suite_left_out

@@ -207,7 +207,14 @@ void RefuseNearest(const Model& model, std::string_view what) {
 
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras) {
   Check(static_cast<bool>(CheckEnsemble(model)), "a model whose file would be refused");
-  json node = {{"format_version", FormatVersionOf(model)},
+  TensorsOfNetworks tensors{extras.tensors, {}, {}};
+  for (int64_t i = 0; i < model.networks(); ++i) {
+    AddTensors(model.network_at(i), model.weights, PrefixOfNetwork(i), tensors);
+  }
+  if (model.gates) {
+    AddTensors(*model.gates, WeightStorage::kExact, kGatesPrefix, tensors);
+  }
+  json node = {{"format_version", tensors.without_zeros.empty() ? FormatVersionOf(model) : 11},
                {"network", NetworkToJson(model.network, model.weights)},
                {"loss", model.loss.Text()},
                {"preprocessor", IsFitted(model.preprocessor) ? model.preprocessor.ToJson() : json(nullptr)},
@@ -234,13 +241,6 @@ void SaveModel(const std::string& path, const Model& model, const ModelExtras& e
   }
   std::map<std::string, std::string> metadata = extras.metadata;
   metadata[kMetadataKey] = node.dump(-1, ' ', false, json::error_handler_t::replace);
-  TensorsOfNetworks tensors{extras.tensors, {}};
-  for (int64_t i = 0; i < model.networks(); ++i) {
-    AddTensors(model.network_at(i), model.weights, PrefixOfNetwork(i), tensors);
-  }
-  if (model.gates) {
-    AddTensors(*model.gates, WeightStorage::kExact, kGatesPrefix, tensors);
-  }
   WriteSafetensors(path, metadata, tensors.views);
 }
 

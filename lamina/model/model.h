@@ -24,8 +24,8 @@ struct Int8Network;  // model/int8_network.h
 /// Newest version of the model file. Files of a newer one are refused by name; others have the least that they need. 2
 /// has trained radii, which a reader of version 1 would leave out of the computation. 3 has weights in few bits. 4
 /// answers by the nearest of its rows, 5 has encodings of columns that came with it. 6 has members, 7 more than one
-/// network, 8 residual blocks, 9 gates.
-inline constexpr int kModelFormatVersion = 10;
+/// network, 8 residual blocks, 9 gates, 10 scores of words, 11 weights without their zeros.
+inline constexpr int kModelFormatVersion = 11;
 
 /// How far from an answer of a regression the true value lies. It is within half_widths[target] (in its units) for this
 /// share of rows like those of the measurement.
@@ -91,7 +91,8 @@ struct ModelExtras {
 /// with members have "member_scale" (members × inputs), and members × outputs rows in the last layer. Those of an
 /// ensemble's second network begin with "network.2.", those of its gates with "gates.". Metadata "lamina" is JSON:
 /// network, preprocessing, class names, training settings, kinds by name. Model::weights says how weights are written;
-/// 8 bits have "layer.1.weight_scale" (outputs). All or nothing.
+/// 8 bits have "layer.1.weight_scale" (outputs). Weights that are most often 0 are two tensors (AddMatrix in
+/// model/matrix_file.h). All or nothing.
 void SaveModel(const std::string& path, const Model& model, const ModelExtras& extras = {});
 
 /// Throws Error(kUnsupported), saying that `what` cannot be done, for a model of nearest neighbors; for an ensemble.

@@ -88,14 +88,6 @@ std::string TensorName(const std::string& prefix, size_t layer, const char* what
   return fmt::format("{}layer.{}.{}", prefix, layer + 1, what);
 }
 
-TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
-  int64_t size_bytes = DTypeSize_bytes(dtype);
-  for (const int64_t size : shape) {
-    size_bytes *= size;
-  }
-  return {dtype, std::move(shape), {static_cast<const char*>(data), static_cast<size_t>(size_bytes)}};
-}
-
 // The file must hold as much as the layers claim before any memory is taken for them.
 void RequireTensors(const SafetensorsFile& file, const json& node, const std::string& prefix) {
   const DType dtype = ParseDType(node.at("dtype").get<std::string>());
@@ -108,8 +100,8 @@ void RequireTensors(const SafetensorsFile& file, const json& node, const std::st
       throw Error(ErrorCode::kBadModel, fmt::format("a network of {} members is too large", members));
     }
     const bool exact = IsDistance(ParseSynapse(entry.at("synapse").get<std::string>()));
-    file.Require(TensorName(prefix, l, "weight"), exact ? dtype : StoredType(storage, dtype),
-                 {outputs, IntegerAt(entry, "inputs")});
+    RequireMatrix(file, TensorName(prefix, l, "weight"), exact ? dtype : StoredType(storage, dtype), outputs,
+                  IntegerAt(entry, "inputs"));
     if (!exact && storage == WeightStorage::kI8) {
       file.Require(TensorName(prefix, l, kScale), DType::kF32, {outputs});
     }
@@ -148,24 +140,20 @@ void RequireFinite(const std::string& name, const void* data, DType dtype, int64
 void WidenTensors(const SafetensorsFile& file, const std::string& prefix, size_t l, WeightStorage storage,
                   Network& network) {
   const MatrixView weights = network.Weights(l);
-  const auto require = [&](const char* what, DType dtype, const std::vector<int64_t>& shape) {
-    return file.Require(TensorName(prefix, l, what), dtype, shape).bytes;
-  };
-  const DType dtype = StoredType(storage, network.dtype());
-  const std::string_view numbers = require("weight", dtype, {weights.rows, weights.cols});
-  const std::string_view scales =
-      storage == WeightStorage::kI8 ? require(kScale, DType::kF32, {weights.rows}) : std::string_view();
   StoredWeights stored;
-  stored.numbers = Matrix(weights.rows, weights.cols, dtype);
-  stored.scales.resize(scales.size() / sizeof(float));
-  std::memcpy(stored.numbers.data(), numbers.data(), numbers.size());
-  if (!scales.empty()) {
-    std::memcpy(stored.scales.data(), scales.data(), scales.size());
+  stored.numbers = Matrix(weights.rows, weights.cols, StoredType(storage, network.dtype()));
+  ReadMatrix(file, TensorName(prefix, l, "weight"), stored.numbers.view());
+  if (storage == WeightStorage::kI8) {
+    const TensorView& scales = file.Require(TensorName(prefix, l, kScale), DType::kF32, {weights.rows});
+    stored.scales.resize(static_cast<size_t>(weights.rows));
+    std::memcpy(stored.scales.data(), scales.bytes.data(), scales.bytes.size());
   }
   stored.Widen(weights);
   RequireFinite(TensorName(prefix, l, "weight"), weights.data, network.dtype(), weights.rows, weights.cols, false);
   const StoredWeights again = StoreWeights(weights, storage);
-  if (std::memcmp(again.numbers.data(), numbers.data(), numbers.size()) != 0 || again.scales != stored.scales) {
+  const int64_t size_bytes = weights.rows * weights.cols * DTypeSize_bytes(stored.numbers.dtype());
+  if (std::memcmp(again.numbers.data(), stored.numbers.data(), static_cast<size_t>(size_bytes)) != 0 ||
+      again.scales != stored.scales) {
     throw Error(ErrorCode::kBadModel,
                 fmt::format("tensors {} and {} are not weights as lamina rounds them", TensorName(prefix, l, "weight"),
                             TensorName(prefix, l, kScale)),
@@ -185,9 +173,7 @@ void CopyTensors(const SafetensorsFile& file, const std::string& prefix, WeightS
     if (StoresWeights(layer, storage)) {
       WidenTensors(file, prefix, l, storage, network);
     } else {
-      const TensorView& weights =
-          file.Require(TensorName(prefix, l, "weight"), network.dtype(), {outputs, layer.inputs});
-      std::memcpy(network.Weights(l).data, weights.bytes.data(), weights.bytes.size());
+      ReadMatrix(file, TensorName(prefix, l, "weight"), network.Weights(l));
       RequireFinite(TensorName(prefix, l, "weight"), network.Weights(l).data, network.dtype(), outputs, layer.inputs,
                     false);
     }
@@ -229,7 +215,7 @@ void AddTensors(const Network& network, WeightStorage storage, const std::string
         tensors.views[TensorName(prefix, l, kScale)] = ViewOfArray(stored.scales.data(), DType::kF32, {outputs});
       }
     }
-    tensors.views[TensorName(prefix, l, "weight")] = ViewOfArray(weights.data, weights.dtype, {outputs, layer.inputs});
+    AddMatrix(TensorName(prefix, l, "weight"), weights, tensors.without_zeros, tensors.views);
     if (layer.bias) {
       tensors.views[TensorName(prefix, l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {outputs});
     }

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "lamina/model/safetensors.h"
+#include "lamina/model/matrix_file.h"
 #include "lamina/neuron/weight_storage.h"
 #include "lamina/nn/network.h"
 
@@ -20,10 +20,11 @@ WeightStorage StorageIn(const nlohmann::json& network);
 /// What the names of the tensors of an ensemble's network begin with: "" for the first, then "network.2.".
 std::string PrefixOfNetwork(int64_t network);
 
-/// Tensors to be written: views of networks, and what was rounded for them.
+/// Tensors to be written: views of networks, and what was made for them.
 struct TensorsOfNetworks {
   std::map<std::string, TensorView> views;
   std::deque<StoredWeights> rounded;
+  std::deque<MatrixWithoutZeros> without_zeros;
 };
 /// Adds those of `network`, which must outlive them: PREFIXlayer.1.weight (outputs × inputs), PREFIXlayer.1.bias and so
 /// on (SaveModel in model/model.h). Throws Error(kUnsupported) as StoreLayer().

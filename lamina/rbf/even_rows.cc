@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lamina/base/convert.h"
+
 namespace lamina {
 namespace {
 
@@ -51,6 +53,19 @@ std::vector<int64_t> EvenPlaces(int64_t rows, int64_t count) {
 
 Dataset EvenRows(const Dataset& data, int64_t most) {
   return ChosenRows(data, EvenPlaces(data.size(), std::min(most, data.size())));
+}
+
+Dataset RowsOfBoth(const Dataset& a, const Dataset& b) {
+  const auto joined = [](const Matrix& first, const Matrix& second) {
+    Matrix both(first.rows() + second.rows(), first.cols(), first.dtype());
+    ConvertMatrix(first.view(), both.view().Rows(0, first.rows()));
+    ConvertMatrix(second.view(), both.view().Rows(first.rows(), second.rows()));
+    return both;
+  };
+  Dataset both;
+  both.features = joined(a.features, b.features);
+  both.targets = joined(a.targets, b.targets);
+  return both;
 }
 
 std::pair<Dataset, Dataset> WithoutEvery(int64_t n, const Dataset& data) {

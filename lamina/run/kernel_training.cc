@@ -19,6 +19,7 @@
 #include "lamina/cluster/communicator.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/outputs.h"
+#include "lamina/rbf/even_rows.h"
 #include "lamina/rbf/kernel_layers.h"
 #include "lamina/settings/method.h"
 #include "lamina/settings/mixed_recipe.h"
@@ -86,21 +87,6 @@ constexpr Refused kRefusedBeside[] = {
     {"loss", [](const TrainSettings& s) { return s.loss != kAutoText; }, "a kernel machine makes squares least"},
     {"shards", [](const TrainSettings& s) { return s.shards > 0; }, "a kernel machine is solved for in one piece"},
     {"shard-data", [](const TrainSettings& s) { return s.shard_data; }, "a kernel machine needs all rows"}};
-
-Matrix RowsOfBoth(const Matrix& a, const Matrix& b) {
-  Matrix both(a.rows() + b.rows(), a.cols(), a.dtype());
-  ConvertMatrix(a.view(), both.view().Rows(0, a.rows()));
-  ConvertMatrix(b.view(), both.view().Rows(a.rows(), b.rows()));
-  return both;
-}
-
-// What a kernel machine looks at of both, where no row has a weight.
-Dataset RowsOfBoth(const Dataset& a, const Dataset& b) {
-  Dataset both;
-  both.features = RowsOfBoth(a.features, b.features);
-  both.targets = RowsOfBoth(a.targets, b.targets);
-  return both;
-}
 
 }  // namespace
 

@@ -18,7 +18,8 @@ bool TrainOthersBeside(const TrainSettings& settings, const TrainData& data, con
     return false;
   }
   if (HasTreesBeside(settings, data)) {
-    trained.trees = TrainTrees(settings, data.train, data.validation, backend, stop_requested);
+    trained.trees = TrainTrees(settings, data.train, data.validation, backend, stop_requested,
+                               /*learn_both=*/trained.kernels.has_value());  // as kernel machines do
     return trained.trees.has_value();
   }
   return true;

@@ -35,10 +35,11 @@ constexpr ShareRule kShareOfTrees = {0.25, 0, 0.5};
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
-BoostOptions TreeOptions(const TrainSettings& settings, const Dataset& train, bool validates) {
+BoostOptions TreeOptions(const TrainSettings& settings, const Dataset& train, bool validates,
+                         int64_t leaves = kTreeLeaves) {
   BoostOptions options;
   options.classes = !train.labels.empty();
-  options.leaves = settings.tree_leaves;
+  options.leaves = settings.tree_leaves.value_or(leaves);
   options.rounds = settings.tree_rounds;
   options.rate = settings.tree_rate;
   options.seed = settings.seed;
@@ -89,25 +90,57 @@ std::string WhyNoTrees(const TrainSettings& settings, const TrainData& data) {
   return data.train.times.empty() ? "" : "rows have times";
 }
 
+double OperationsOf(const TrainSettings& settings, const Dataset& train, bool validates, int64_t leaves) {
+  return BoostOperations(train, validates, TreeOptions(settings, train, validates, leaves));
+}
+
 bool AreQuick(const TrainSettings& settings, const TrainData& data) {
-  const bool validates = data.validation.size() > 0;
-  return BoostOperations(data.train, validates, TreeOptions(settings, data.train, validates)) <= kMostOperations;
+  return OperationsOf(settings, data.train, data.validation.size() > 0, kTreeLeaves) <= kMostOperations;
+}
+
+// Of which the best for rows left out is taken.
+std::vector<BoostOptions> OptionsToTry(const TrainSettings& settings, const Dataset& train, bool validates) {
+  std::vector<BoostOptions> options = {TreeOptions(settings, train, validates)};
+  const auto operations = [&](int64_t leaves) { return OperationsOf(settings, train, validates, leaves); };
+  if (!settings.tree_leaves && train.size() >= kLeastRowsOfDeepTrees &&
+      operations(kTreeLeaves) + operations(kDeepTreeLeaves) <= kMostOperations) {
+    options.push_back(TreeOptions(settings, train, validates, kDeepTreeLeaves));
+  }
+  return options;
 }
 
 }  // namespace
 
 std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
-                                       const Backend& backend, const std::function<bool()>& stop_requested) {
+                                       const Backend& backend, const std::function<bool()>& stop_requested,
+                                       bool learn_both) {
   const int64_t outputs = train.targets.cols();
   const bool classes = !train.labels.empty();
-  BoostOptions options = TreeOptions(settings, train, validation.size() > 0);
   const bool device = backend.space() == Space::kDevice;
-  options.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
-  options.stop_requested = stop_requested;
-  BoostedTrees trees =
-      validation.size() > 0 ? FitBoostedTrees(train, validation, options) : FitBoostedTreesByFolds(train, options);
-  if (!trees.complete) {
-    return std::nullopt;
+  BoostOptions options;
+  BoostedTrees trees;
+  for (BoostOptions tried : OptionsToTry(settings, train, validation.size() > 0)) {
+    tried.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
+    tried.stop_requested = stop_requested;
+    BoostedTrees grown =
+        validation.size() > 0 ? FitBoostedTrees(train, validation, tried) : FitBoostedTreesByFolds(train, tried);
+    if (!grown.complete) {
+      return std::nullopt;
+    }
+    if (!trees.complete || grown.left_out_loss < trees.left_out_loss) {
+      trees = std::move(grown);
+      options = std::move(tried);
+    }
+  }
+  if (learn_both && validation.size() > 0) {
+    options.rounds = std::ssize(trees.trees);
+    BoostedTrees of_both = FitBoostedTrees(RowsOfBoth(train, validation), Dataset(), options);
+    if (!of_both.complete) {
+      return std::nullopt;
+    }
+    of_both.left_out = std::move(trees.left_out);
+    of_both.left_out_loss = trees.left_out_loss;
+    trees = std::move(of_both);
   }
   TreeTraining trained{NetworkOfTrees(trees, outputs, classes, train.dtype()),
                        std::move(trees.left_out),

@@ -20,9 +20,11 @@ struct TreeTraining {
 };
 
 /// Trees by the settings. The validation rows say how many, or folds of the training rows where there are none. A tree
-/// sees few of many columns. None where stop_requested() ended it. Throws Error.
+/// sees few of many columns. `learn_both`: as many trees of all these rows answer then; what TreeTraining::left_out
+/// says is of trees that have not seen the validation rows. None where stop_requested() ended it. Throws Error.
 std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
-                                       const Backend& backend, const std::function<bool()>& stop_requested);
+                                       const Backend& backend, const std::function<bool()>& stop_requested,
+                                       bool learn_both = false);
 
 /// Whether trees are to be trained beside what the settings name: yes with --trees yes. With "possible" they are where
 /// 100 rows left out say how much they count, and it does not take long. Rows then have no weights, groups or times.

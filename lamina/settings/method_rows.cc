@@ -130,7 +130,10 @@ std::vector<Row> TreeRows() {
                                                  std::string(kYesText), std::string(kNoText)};
                },
            .effect = [](const S& s) { return MethodReads(s, "trees"); }}),
-      Row("tree-leaves", &S::tree_leaves, "boost and --trees: leaves of a tree, which asks one question fewer",
+      Row("tree-leaves", &S::tree_leaves,
+          fmt::format("boost and --trees: leaves of a tree, which asks one question fewer; auto: {}, or {} where those "
+                      "answer rows left out better (from {} training rows on)",
+                      kTreeLeaves, kDeepTreeLeaves, WithThousands(kLeastRowsOfDeepTrees)),
           {.range = NumberRange{.low = 2, .high = 64}, .effect = &GrowsTrees}),
       Row("tree-rounds", &S::tree_rounds,
           "boost and --trees: most trees; fewer are kept where they answer rows left out better",

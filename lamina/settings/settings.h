@@ -124,7 +124,7 @@ struct TrainSettings {
   double prune = 0;
   std::string trees = "auto";  // beside what else answers
   std::string line = "auto";   // before what else answers
-  int64_t tree_leaves = BoostOptions{}.leaves;
+  std::optional<int64_t> tree_leaves;
   int64_t tree_rounds = BoostOptions{}.rounds;
   double tree_rate = BoostOptions{}.rate;
   std::string distance = "l2";

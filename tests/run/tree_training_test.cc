@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -11,12 +13,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/settings_text.h"
 #include "tests/caught_error.h"
+#include "tests/nn/small_data.h"
 #include "tests/temporary_folder.h"
 
 namespace lamina {
@@ -131,6 +135,66 @@ TEST(TreesBeside, HaveTheSameBitsOnAnyNumberOfThreads) {
     }
     EXPECT_EQ(one.model.shares, three.model.shares);
   }
+}
+
+// Two of six columns ask one question together in every cell of a grid; or each number counts by itself.
+Dataset DeepOrFlat(int64_t rows, bool deep, uint64_t seed) {
+  Random random(seed);
+  Dataset data;
+  data.features = Matrix(rows, 6, DType::kF32);
+  data.targets = Matrix(rows, 1, DType::kF32);
+  for (int64_t i = 0; i < rows; ++i) {
+    auto* const x = data.features.Row<float>(i);
+    double sum = 0;
+    for (int64_t j = 0; j < 6; ++j) {
+      x[j] = static_cast<float>(random.Normal());
+      sum += x[j] > 0 ? 1 : -1;
+    }
+    const auto cell = static_cast<int64_t>(std::floor(2 * x[0]) + std::floor(2 * x[1]));
+    const double y = deep ? (cell % 2 == 0 ? 1 : -1) : sum;
+    data.targets.Row<float>(i)[0] = static_cast<float>(y + 0.5 * random.Normal());
+  }
+  return data;
+}
+
+TEST(TreeTraining, DeepTreesWhereRowsLeftOutSaySo) {
+  const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
+  TrainSettings settings;
+  const auto leaves = [&](int64_t rows, bool deep) {
+    const std::optional<TreeTraining> trees =
+        TrainTrees(settings, DeepOrFlat(rows, deep, 1), DeepOrFlat(500, deep, 2), *backend, {});
+    return trees->found["leaves"].get<int64_t>();
+  };
+  EXPECT_EQ(leaves(kLeastRowsOfDeepTrees, true), kDeepTreeLeaves);
+  EXPECT_EQ(leaves(kLeastRowsOfDeepTrees - 1, true), kTreeLeaves);
+  EXPECT_EQ(leaves(kLeastRowsOfDeepTrees, false), kTreeLeaves);
+  settings.tree_leaves = 5;
+  EXPECT_EQ(leaves(kLeastRowsOfDeepTrees, true), 5);
+}
+
+TEST(TreeTraining, ThoseBesideKernelsLearnTheValidationRows) {
+  const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
+  const TrainSettings settings;
+  const Dataset train = DeepOrFlat(1000, false, 1);
+  const Dataset validation = DeepOrFlat(300, false, 2);
+  const std::optional<TreeTraining> apart = TrainTrees(settings, train, validation, *backend, {});
+  const std::optional<TreeTraining> both = TrainTrees(settings, train, validation, *backend, {}, /*learn_both=*/true);
+  EXPECT_EQ(both->found, apart->found);
+  EXPECT_NE(ParameterBytes(both->network), ParameterBytes(apart->network));
+  ASSERT_EQ(both->left_out.rows(), 300);
+  EXPECT_EQ(std::memcmp(both->left_out.data(), apart->left_out.data(), 300 * sizeof(double)), 0);
+  Model model;
+  model.network = both->network;
+  const Matrix answers = NetworkOutputs(model, *backend, validation.features);
+  double apart_loss = 0;
+  double both_loss = 0;
+  for (int64_t i = 0; i < 300; ++i) {
+    const double target = validation.targets.Row<float>(i)[0];
+    apart_loss += std::pow(apart->left_out.Row<double>(i)[0] - target, 2) / 300;
+    both_loss += std::pow(static_cast<double>(answers.Row<float>(i)[0]) - target, 2) / 300;
+  }
+  EXPECT_NEAR(apart_loss, both->found["left_out_loss"].get<double>(), 1e-6);
+  EXPECT_LT(both_loss, 0.8 * apart_loss) << "of rows that it has learned";
 }
 
 // A stop among the trees keeps the network, and another run has the bits of one.

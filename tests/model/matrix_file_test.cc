@@ -1,0 +1,154 @@
+// Matrices of model files with and without their zeros, and damaged ones.
+#include "lamina/model/matrix_file.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include "lamina/base/file.h"
+#include "lamina/base/random.h"
+#include "lamina/model/model.h"
+#include "tests/caught_error.h"
+#include "tests/nn/small_data.h"
+#include "tests/temporary_folder.h"
+
+namespace lamina {
+namespace {
+
+using Tensors = std::map<std::string, TensorView>;
+
+std::string BytesOf(ConstMatrixView matrix) {
+  return {static_cast<const char*>(matrix.data),
+          static_cast<size_t>(matrix.rows * matrix.cols * DTypeSize_bytes(matrix.dtype))};
+}
+
+// Every n-th element has bits that are not all 0, in a place that differs from row to row.
+Matrix WithFew(int64_t rows, int64_t cols, DType dtype, int64_t n) {
+  Matrix matrix(rows, cols, dtype);
+  auto* const bytes = static_cast<uint8_t*>(matrix.data());
+  const int64_t size_bytes = DTypeSize_bytes(dtype);
+  Random random(5);
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    for (int64_t b = 0; b < size_bytes; ++b) {
+      bytes[i * size_bytes + b] = i % n == 0 ? static_cast<uint8_t>(1 + random.Below(255)) : uint8_t{0};
+    }
+  }
+  return matrix;
+}
+
+SafetensorsFile FileOf(const TemporaryFolder& folder, const Tensors& tensors) {
+  WriteSafetensors(folder.Path("m"), {}, tensors);
+  return SafetensorsFile::Read(folder.Path("m"));
+}
+
+TEST(MatrixFile, RoundTripsKeepEveryBit) {
+  const TemporaryFolder folder;
+  for (const DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kI8}) {
+    for (const int64_t cols : {1, 7, 8, 9, 64, 131}) {
+      for (const int64_t n : {1, 2, 20, 10'000}) {
+        const Matrix matrix = WithFew(9, cols, dtype, n);
+        std::deque<MatrixWithoutZeros> made;
+        Tensors tensors;
+        AddMatrix("w", matrix.view(), made, tensors);
+        EXPECT_EQ(tensors.contains("w"), made.empty());
+        int64_t file_bytes = 0;
+        for (const auto& [name, tensor] : tensors) {
+          file_bytes += std::ssize(tensor.bytes);
+        }
+        const int64_t whole_bytes = std::ssize(BytesOf(matrix.view()));
+        EXPECT_TRUE(made.empty() ? file_bytes == whole_bytes : 2 * file_bytes <= whole_bytes) << file_bytes;
+        EXPECT_EQ(made.empty(), n < 3 || (cols == 1 && DTypeSize_bytes(dtype) < 4)) << n << ", " << cols;
+        const SafetensorsFile file = FileOf(folder, tensors);
+        RequireMatrix(file, "w", dtype, 9, cols);
+        Matrix again = WithFew(9, cols, dtype, 1);
+        ReadMatrix(file, "w", again.view());
+        EXPECT_EQ(BytesOf(again.view()), BytesOf(matrix.view())) << DTypeName(dtype) << ", " << cols << ", " << n;
+      }
+    }
+  }
+}
+
+TEST(MatrixFile, OnlyBitsThatAreAll0AreZeros) {
+  Matrix matrix(2, 40, DType::kF32);
+  matrix.Row<float>(0)[3] = -0.0F;
+  matrix.Row<float>(1)[39] = std::numeric_limits<float>::denorm_min();
+  std::deque<MatrixWithoutZeros> made;
+  Tensors tensors;
+  AddMatrix("w", matrix.view(), made, tensors);
+  ASSERT_TRUE(tensors.contains("w.values"));
+  EXPECT_EQ(tensors["w.values"].shape, std::vector<int64_t>{2});
+  EXPECT_EQ(tensors["w.places"].shape, (std::vector<int64_t>{2, 5}));
+  EXPECT_EQ(tensors["w.places"].bytes, std::string("\x08\0\0\0\0\0\0\0\0\x80", 10));
+}
+
+TEST(MatrixFile, DamagedOnesAreRefused) {
+  const TemporaryFolder folder;
+  const Matrix matrix = WithFew(4, 11, DType::kF64, 5);
+  std::deque<MatrixWithoutZeros> made;
+  Tensors tensors;
+  AddMatrix("w", matrix.view(), made, tensors);
+  const auto refused = [&](const Tensors& wrong, DType dtype = DType::kF64, int64_t rows = 4, int64_t cols = 11) {
+    const SafetensorsFile file = FileOf(folder, wrong);
+    const Error error = CaughtError([&] { RequireMatrix(file, "w", dtype, rows, cols); });
+    EXPECT_EQ(error.code(), ErrorCode::kBadModel);
+    return std::string(error.what());
+  };
+  EXPECT_TRUE(Mentions(refused(tensors, DType::kF32), "w.values"));
+  EXPECT_TRUE(Mentions(refused(tensors, DType::kF64, 5), "w.places"));
+  EXPECT_TRUE(Mentions(refused(tensors, DType::kF64, 4, 17), "w.places"));
+  EXPECT_TRUE(Mentions(refused(tensors, DType::kF64, 4, std::numeric_limits<int64_t>::max()), "w.places"));
+  EXPECT_TRUE(Mentions(refused(tensors, DType::kF64, -4), "w.places"));
+  Tensors wrong = tensors;
+  wrong.erase("w.values");
+  EXPECT_TRUE(Mentions(refused(wrong), "tensor w.values is missing"));
+  wrong = tensors;
+  wrong.erase("w.places");
+  EXPECT_TRUE(Mentions(refused(wrong), "tensor w is missing"));
+  std::string places(tensors["w.places"].bytes);
+  for (const uint8_t more : {0x08, 0x80}) {  // a place behind the eleventh
+    std::string behind = places;
+    behind[1] = static_cast<char>(behind[1] | more);
+    wrong = tensors;
+    wrong["w.places"].bytes = behind;
+    EXPECT_TRUE(Mentions(refused(wrong), "behind the end of a row"));
+  }
+  places[0] ^= 0x02;  // one place more
+  wrong = tensors;
+  wrong["w.places"].bytes = places;
+  EXPECT_TRUE(Mentions(refused(wrong), "w.values"));
+}
+
+TEST(MatrixFile, ModelsLeaveZerosOut) {
+  const TemporaryFolder folder;
+  const Table table = RandomTable(20, 40, 2, 1);
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    Model model = SmallModel(table, dtype, "tanh");
+    SaveModel(folder.Path("dense"), model);
+    DispatchFloat(dtype, [&]<class T>(T) {
+      const MatrixView weights = model.network.Weights(0);
+      for (int64_t i = 0; i < weights.rows; ++i) {
+        for (int64_t j = 0; j < weights.cols; ++j) {
+          T& weight = weights.Row<T>(i)[j];
+          weight = (i + j) % 19 == 0 ? weight : T(0);
+        }
+      }
+    });
+    for (const WeightStorage storage : {WeightStorage::kExact, WeightStorage::kBF16, WeightStorage::kI8}) {
+      const Model kept = WithWeights(model, storage);
+      SaveModel(folder.Path("m"), kept);
+      const SafetensorsFile file = SafetensorsFile::Read(folder.Path("m"));
+      const std::string description = file.metadata().at("lamina");
+      EXPECT_TRUE(file.tensors().contains("layer.1.weight.places")) << WeightStorageName(storage);
+      EXPECT_TRUE(Mentions(description, fmt::format("\"format_version\":{}", kModelFormatVersion)));
+      EXPECT_EQ(ParameterBytes(LoadModel(folder.Path("m")).network), ParameterBytes(kept.network));
+    }
+    EXPECT_FALSE(SafetensorsFile::Read(folder.Path("dense")).tensors().contains("layer.1.weight.places"));
+    EXPECT_TRUE(Mentions(SafetensorsFile::Read(folder.Path("dense")).metadata().at("lamina"), "\"format_version\":1,"));
+  }
+}
+
+}  // namespace
+}  // namespace lamina
