@@ -14,8 +14,9 @@ some. The decisions (docs/decisions), each with the sets of CLEAN that it was ma
 0134: those with equal rows: breast, led7digit, mammographic, movement_libras, titanic, wisconsin, housevotes, Caravan,
       Car, military, pizzaplace, forestfires, maternal_health_risk, plastic, qsar_fish_toxicity, real_estate_valuation,
       winequality_red, Wages1, CPSSW8
-0135: two cuts of all were looked at before it was kept; its constants are of other tables
+0135: two cuts of all were looked at before it was kept; its constants are of other tables.
 0136: mlb_teams
+0140: storms, nlswork, covid_testing, email, loanapp
 """
 import pathlib
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kPlaces = ".places";
 constexpr const char* kValues = ".values";
+constexpr size_t kLeastSaved_bytes = 4096;  // small matrices stay whole, as other programs read them
 
 int64_t BytesOfRow(int64_t cols) { return cols / 8 + (cols % 8 == 0 ? 0 : 1); }
 
@@ -71,7 +72,8 @@ void AddMatrix(const std::string& name, ConstMatrixView matrix, std::deque<Matri
                std::map<std::string, TensorView>& tensors) {
   const TensorView whole = ViewOfArray(matrix.data, matrix.dtype, {matrix.rows, matrix.cols});
   MatrixWithoutZeros rest = WithoutZeros(matrix);
-  if (2 * (rest.places.size() + rest.values.size()) > whole.bytes.size()) {
+  const size_t rest_bytes = rest.places.size() + rest.values.size();
+  if (2 * rest_bytes > whole.bytes.size() || rest_bytes + kLeastSaved_bytes > whole.bytes.size()) {
     tensors[name] = whole;
     return;
   }

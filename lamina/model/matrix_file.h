@@ -21,9 +21,9 @@ struct MatrixWithoutZeros {
 /// A tensor of what lies at `data`, one element behind the other.
 TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape);
 
-/// Adds the tensor `name`, a view of `matrix` (no gaps between rows). Where two have at most half its bytes, they stand
-/// instead. NAME.places (U8, rows × ⌈cols / 8⌉): a bit an element, the first in the lowest, that is set unless all bits
-/// of the element are 0. NAME.values: the elements of those, row by row. `made` has what they view.
+/// Adds the tensor `name`, a view of `matrix` (no gaps between rows). Where two have at most half its bytes, and 4 KiB
+/// less, they stand instead. NAME.places (U8, rows × ⌈cols / 8⌉): a bit an element, the first in the lowest, that is
+/// set unless all bits of the element are 0. NAME.values: the elements of those, row by row. `made` has what they view.
 void AddMatrix(const std::string& name, ConstMatrixView matrix, std::deque<MatrixWithoutZeros>& made,
                std::map<std::string, TensorView>& tensors);
 

@@ -34,6 +34,7 @@ class ProtoMessage {
 enum class OnnxType {
   kFloat = 1,
   kInt8 = 3,
+  kInt32 = 6,
   kInt64 = 7,
   kString = 8,
   kBool = 9,

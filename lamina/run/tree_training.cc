@@ -31,6 +31,8 @@ constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
 constexpr double kUsualOperations = 6e9;    // some second of one thread
 constexpr double kMostOperations = 2e10;    // that nobody has asked for
 
+constexpr double kDeepMustHave = 0.99;  // of the loss of trees that answer in a third of the time
+
 constexpr ShareRule kShareOfTrees = {0.25, 0, 0.5};
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
@@ -98,7 +100,7 @@ bool AreQuick(const TrainSettings& settings, const TrainData& data) {
   return OperationsOf(settings, data.train, data.validation.size() > 0, kTreeLeaves) <= kMostOperations;
 }
 
-// Of which the best for rows left out is taken.
+// What is tried: trees that are best for rows left out are taken.
 std::vector<BoostOptions> OptionsToTry(const TrainSettings& settings, const Dataset& train, bool validates) {
   std::vector<BoostOptions> options = {TreeOptions(settings, train, validates)};
   const auto operations = [&](int64_t leaves) { return OperationsOf(settings, train, validates, leaves); };
@@ -127,7 +129,7 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
     if (!grown.complete) {
       return std::nullopt;
     }
-    if (!trees.complete || grown.left_out_loss < trees.left_out_loss) {
+    if (!trees.complete || grown.left_out_loss < kDeepMustHave * trees.left_out_loss) {
       trees = std::move(grown);
       options = std::move(tried);
     }

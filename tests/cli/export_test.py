@@ -145,6 +145,27 @@ class OnnxTest(CliTest):
                 self.train("--data", "d.csv", *arguments, "--model", "m", *LEARNT)
                 self.assertSameClasses("m", "d.csv", {"input": numbers(rows, rows[0][:-1])}, 5e-6)
 
+    def trees_of_digits(self, rows, dtype):
+        self.write("d.csv", rows)
+        self.train("--data", "d.csv", "--method", "boost", "--tree-rounds", "60", "--dtype", dtype, "--model", "m", "--overwrite")
+
+    def test_weights_that_are_most_often_0_are_left_out(self):
+        for dtype, size in (("f32", 4), ("f64", 8)):
+            self.trees_of_digits(digits_rows(400), dtype)
+            self.succeed("export", "--onnx", "m", "-o", "net.onnx")
+            file = self.read("net.onnx", "rb")
+            self.assertIn(b"ScatterElements", file)
+            parameters = json.loads(self.succeed("model", "show", "m", "--json", "-").out)["parameters"]
+            self.assertLess(len(file), size * parameters / 3)
+
+    @needs_onnx
+    def test_scattered_weights_answer_as_the_program_does(self):
+        rows = digits_rows(400)
+        for dtype in ("f32", "f64"):
+            with self.subTest(dtype=dtype):
+                self.trees_of_digits(rows, dtype)
+                self.assertSameClasses("m", "d.csv", {"input": numbers(rows, rows[0][:-1])}, 5e-6)
+
     @needs_onnx
     def test_one_output_for_two_classes(self):
         rows = blob_rows(60)
