@@ -23,7 +23,7 @@ struct MatrixParts {
 };
 
 MatrixParts PartsOf(const SafetensorsFile& file, const std::string& name, DType dtype, int64_t rows, int64_t cols) {
-  if (!file.tensors().contains(name + kPlaces)) {
+  if (cols < 0 || !file.tensors().contains(name + kPlaces)) {
     return {{}, file.Require(name, dtype, {rows, cols}).bytes};
   }
   const int64_t row_bytes = BytesOfRow(cols);
@@ -31,8 +31,8 @@ MatrixParts PartsOf(const SafetensorsFile& file, const std::string& name, DType 
   int64_t count = 0;
   for (size_t i = 0; i < places.size(); ++i) {
     const auto byte = static_cast<uint8_t>(places[i]);
-    const bool behind = static_cast<int64_t>(i + 1) % row_bytes == 0 && cols % 8 != 0 && byte >> (cols % 8) != 0;
-    if (behind) {
+    const bool last = static_cast<int64_t>(i + 1) % row_bytes == 0;
+    if (last && cols % 8 != 0 && byte >> (cols % 8) != 0) {
       throw Error(ErrorCode::kBadModel, "tensor " + name + kPlaces + " has a place behind the end of a row");
     }
     count += std::popcount(byte);

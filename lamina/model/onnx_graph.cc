@@ -100,8 +100,8 @@ void OnnxGraph::Describe(int field, const std::string& name, OnnxType type, int6
   graph_.Add(field, value);
 }
 
-std::string OnnxGraph::Node(const std::string& operation, std::vector<std::string> inputs, const Attributes& attributes,
-                            const std::string& domain) {
+std::string OnnxGraph::Node(const std::string& operation, const std::vector<std::string>& inputs,
+                            const Attributes& attributes, const std::string& domain) {
   std::string output = NewName(operation);
   NamedNode(output, operation, inputs, attributes, domain);
   return output;
@@ -110,6 +110,7 @@ std::string OnnxGraph::Node(const std::string& operation, std::vector<std::strin
 std::string OnnxGraph::FirstOf(int outputs, const std::string& operation, const std::vector<std::string>& inputs,
                                const Attributes& attributes) {
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(outputs));
   for (int i = 0; i < outputs; ++i) {
     names.push_back(NewName(operation));
   }
@@ -147,7 +148,7 @@ void OnnxGraph::AddNode(const std::vector<std::string>& outputs, const std::stri
   graph_.Add(1, node);
 }
 
-std::string OnnxGraph::Constant(const std::string& name, OnnxType type, std::vector<int64_t> shape,
+std::string OnnxGraph::Constant(const std::string& name, OnnxType type, const std::vector<int64_t>& shape,
                                 std::string_view bytes) {
   std::string unique = NewName(name);
   ProtoMessage tensor;

@@ -62,8 +62,8 @@ class OnnxGraph {
   void AddInput(const std::string& name, OnnxType type, int64_t columns) { Describe(11, name, type, columns); }
   void AddOutput(const std::string& name, OnnxType type, int64_t columns) { Describe(12, name, type, columns); }
 
-  std::string Node(const std::string& operation, std::vector<std::string> inputs, const Attributes& attributes = {},
-                   const std::string& domain = {});
+  std::string Node(const std::string& operation, const std::vector<std::string>& inputs,
+                   const Attributes& attributes = {}, const std::string& domain = {});
   /// The first output of an operator that has so many.
   std::string FirstOf(int outputs, const std::string& operation, const std::vector<std::string>& inputs,
                       const Attributes& attributes = {});
@@ -72,7 +72,8 @@ class OnnxGraph {
                  const Attributes& attributes = {}, const std::string& domain = {});
 
   /// Constants, of any type but strings; `shape` {} is a scalar.
-  std::string Constant(const std::string& name, OnnxType type, std::vector<int64_t> shape, std::string_view bytes);
+  std::string Constant(const std::string& name, OnnxType type, const std::vector<int64_t>& shape,
+                       std::string_view bytes);
   std::string Scalar(DType dtype, double value);
   std::string Vector(DType dtype, std::span<const double> values);
   std::string Vector(std::span<const int64_t> values);

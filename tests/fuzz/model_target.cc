@@ -1,6 +1,7 @@
 // Readers of trained networks: safetensors, model recipes, checkpoints, and lamina.h on them.
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -39,6 +40,8 @@ std::string TextIn(const json& node, const char* name) {
   return node.is_object() && node.contains(name) && node[name].is_string() ? node[name].get<std::string>() : "";
 }
 
+constexpr const char* kWithoutZeros = "without_zeros";  // of a layer, for FileMaker alone
+
 // A safetensors file around metadata, with the tensors that its recipe asks for. The code that reads recipes is so
 // reached, whatever they say. It is made here, not by the library, as a stranger would.
 class FileMaker {
@@ -62,12 +65,12 @@ class FileMaker {
       }
       const std::string prefix = fmt::format("layer.{}.", l + 1);
       const bool few_bits = !stored.empty() && stored != "exact" && TextIn(layers[l], "synapse") == "dot";
-      Add(prefix + "weight",
-          few_bits ? (stored == "i8"    ? "I8"
-                      : stored == "f16" ? "F16"
-                                        : "BF16")
-                   : type_,
-          {outputs, inputs});
+      const std::string type = !few_bits ? type_ : stored == "i8" ? "I8" : stored == "f16" ? "F16" : "BF16";
+      if (YesIn(layers[l], kWithoutZeros)) {
+        AddWithoutZeros(prefix + "weight", type, outputs, inputs);
+      } else {
+        Add(prefix + "weight", type, {outputs, inputs});
+      }
       if (few_bits && stored == "i8") {
         Add(prefix + "weight_scale", "F32", {outputs});
       }
@@ -107,8 +110,19 @@ class FileMaker {
   }
 
  private:
+  // Places are whatever the input says, behind the end of a row, too.
+  void AddWithoutZeros(const std::string& name, const std::string& type, int64_t rows, int64_t cols) {
+    const size_t begin = data_.size();
+    Add(name + ".places", "U8", {rows, (cols + 7) / 8});
+    int64_t count = 0;
+    for (size_t i = begin; i < data_.size(); ++i) {
+      count += std::popcount(static_cast<uint8_t>(data_[i]));
+    }
+    Add(name + ".values", type, {count});
+  }
+
   void Add(const std::string& name, const std::string& type, const std::vector<int64_t>& shape) {
-    const int64_t size = type == "F64" ? 8 : type == "F32" ? 4 : type == "I8" ? 1 : 2;
+    const int64_t size = type == "F64" ? 8 : type == "F32" ? 4 : type == "I8" || type == "U8" ? 1 : 2;
     int64_t count = 1;
     for (const int64_t n : shape) {
       count *= n;
@@ -123,7 +137,7 @@ class FileMaker {
       } else if (type == "F32") {
         data_.append(reinterpret_cast<const char*>(&single), 4);
       } else {
-        data_.append(static_cast<size_t>(size), static_cast<char>(byte & 0x3F));
+        data_.append(static_cast<size_t>(size), static_cast<char>(type == "U8" ? byte : byte & 0x3F));
       }
     }
     tensors_[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {begin, data_.size()}}};

@@ -106,6 +106,9 @@ TEST(MatrixFile, DamagedOnesAreRefused) {
   EXPECT_TRUE(Mentions(refused(tensors, DType::kF64, 400, std::numeric_limits<int64_t>::max()), "w.places"));
   EXPECT_TRUE(Mentions(refused(tensors, DType::kF64, -400), "w.places"));
   Tensors wrong = tensors;
+  wrong["w.places"].shape = {800, 1};  // as rows of -1 columns would have
+  EXPECT_TRUE(Mentions(refused(wrong, DType::kF64, 800, -1), "tensor w is missing"));
+  wrong = tensors;
   wrong.erase("w.values");
   EXPECT_TRUE(Mentions(refused(wrong), "tensor w.values is missing"));
   wrong = tensors;
