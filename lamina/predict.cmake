@@ -22,7 +22,7 @@ set(predict_sources
     data/encode/text_hash.cc data/encode/text_scores.cc
     backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/row_storage.cc nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
     model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/int8_ranges.cc model/intervals.cc model/matrix_file.cc model/model.cc
-    model/network_file.cc model/outputs.cc model/safetensors.cc)
+    model/network_file.cc model/outputs.cc model/placed_elements.cc model/safetensors.cc)
 # What computes: for speed.
 set(predict_kernel_sources
     model/nearest_predictor.cc model/predictor.cc model/row_encoder.cc backend/cpu/predict_kernels.cc

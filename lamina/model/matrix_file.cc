@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lamina/base/error.h"
+#include "lamina/model/placed_elements.h"
 
 namespace lamina {
 namespace {
@@ -71,15 +72,15 @@ TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape
 void AddMatrix(const std::string& name, ConstMatrixView matrix, std::deque<MatrixWithoutZeros>& made,
                std::map<std::string, TensorView>& tensors) {
   const TensorView whole = ViewOfArray(matrix.data, matrix.dtype, {matrix.rows, matrix.cols});
-  MatrixWithoutZeros rest = WithoutZeros(matrix);
-  const size_t rest_bytes = rest.places.size() + rest.values.size();
+  const int64_t count = CountOfNot0(matrix);
+  const auto rest_bytes =
+      static_cast<size_t>(matrix.rows * BytesOfRow(matrix.cols) + count * DTypeSize_bytes(matrix.dtype));
   if (2 * rest_bytes > whole.bytes.size() || rest_bytes + kLeastSaved_bytes > whole.bytes.size()) {
     tensors[name] = whole;
     return;
   }
-  const MatrixWithoutZeros& kept = made.emplace_back(std::move(rest));
+  const MatrixWithoutZeros& kept = made.emplace_back(WithoutZeros(matrix));
   tensors[name + kPlaces] = ViewOfArray(kept.places.data(), DType::kU8, {matrix.rows, BytesOfRow(matrix.cols)});
-  const int64_t count = std::ssize(kept.values) / DTypeSize_bytes(matrix.dtype);
   tensors[name + kValues] = ViewOfArray(kept.values.data(), matrix.dtype, {count});
 }
 

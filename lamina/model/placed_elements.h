@@ -1,4 +1,5 @@
-// Elements of a matrix that are not 0, for files that have room for few.
+// Elements of a matrix that are not 0, for files that leave zeros out. A zero is an element whose bits are all 0, so
+// -0.0 is none.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,16 @@
 
 namespace lamina {
 
+/// `matrix` has no gaps between its rows.
+int64_t CountOfNot0(ConstMatrixView matrix);
+
 struct PlacedElements {
   std::vector<int32_t> places;  // among all, row by row; ascending
   std::string elements;         // that stand there
 };
 
-/// None where they and their places would not be less than `most` times the bytes of the matrix, or all of it is 0.
+/// None where they and their places would not be less than `most` times the bytes of the matrix, all of it is 0, or
+/// rows have gaps between them.
 std::optional<PlacedElements> ElementsThatAreNot0(ConstMatrixView matrix, double most);
 
 }  // namespace lamina
