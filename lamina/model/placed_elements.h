@@ -19,8 +19,8 @@ struct PlacedElements {
   std::string elements;         // that stand there
 };
 
-/// None where they and their places would not be less than `most` times the bytes of the matrix, all of it is 0, or
-/// rows have gaps between them.
+/// None where they and their places have not less than `most` times the bytes of the matrix. Nor are there any where
+/// all of it is 0, or where rows have gaps between them.
 std::optional<PlacedElements> ElementsThatAreNot0(ConstMatrixView matrix, double most);
 
 }  // namespace lamina
