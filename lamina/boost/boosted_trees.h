@@ -27,19 +27,22 @@ inline constexpr int64_t kTreeLeaves = 8;
 /// Leaves that are worth a try where there are so many training rows (docs/decisions/0140).
 inline constexpr int64_t kDeepTreeLeaves = 32;
 inline constexpr int64_t kLeastRowsOfDeepTrees = 2000;
+/// Bins of a column that help (docs/decisions/0142).
+inline constexpr int64_t kBinsForClasses = 64;
+inline constexpr int64_t kBinsForNumbers = 256;
 
 struct BoostOptions {
   /// Targets are shares of the classes, 1 for that of a row, and scores go into a softmax. Two classes have one score,
   /// of the second. Else each target has a score, in its units.
   bool classes = false;
-  int64_t leaves = kTreeLeaves;  // of a tree, at least 2
-  int64_t rounds = 250;          // at most; a tree each
-  int64_t patience = 25;         // rounds without a lower loss of the validation rows after which it ends
-  double rate = 0.1;             // how much of a tree counts
-  int64_t bins = 64;             // of a column, 2 to ColumnBins::kMost
-  double columns = 0.7;          // the share of them that a tree sees, drawn anew for each
-  double ridge = 1;              // added to the second derivatives of a leaf
-  int64_t least_rows = 10;       // of a leaf
+  int64_t leaves = kTreeLeaves;    // of a tree, at least 2
+  int64_t rounds = 500;            // at most; a tree each
+  int64_t patience = 25;           // rounds without a lower loss of the validation rows after which it ends
+  double rate = 0.1;               // how much of a tree counts
+  int64_t bins = kBinsForClasses;  // of a column, 2 to ColumnBins::kMost
+  double columns = 0.7;            // the share of them that a tree sees, drawn anew for each
+  double ridge = 1;                // added to the second derivatives of a leaf
+  int64_t least_rows = 10;         // of a leaf
   uint64_t seed = 1;
   int threads = 1;
   std::function<bool()> stop_requested;

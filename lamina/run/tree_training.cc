@@ -28,12 +28,13 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
-constexpr double kUsualOperations = 6e9;    // some second of one thread
-constexpr double kMostOperations = 2e10;    // that nobody has asked for
+// If all rounds are done, which is seldom.
+constexpr double kUsualOperations = 1.2e10;  // some two seconds of one thread
+constexpr double kMostOperations = 4e10;     // that nobody has asked for
 
 constexpr double kDeepMustHave = 0.99;  // of the loss of trees that answer in a third of the time
 
-constexpr ShareRule kShareOfTrees = {0.25, 0, 0.5};
+constexpr ShareRule kShareOfTrees = {0.25, 0, 0.95};
 
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
@@ -45,7 +46,8 @@ BoostOptions TreeOptions(const TrainSettings& settings, const Dataset& train, bo
   options.rounds = settings.tree_rounds;
   options.rate = settings.tree_rate;
   options.seed = settings.seed;
-  options.bins = std::clamp<int64_t>(train.size() / 16, 16, options.bins);  // which few rows do not fill
+  const int64_t most_bins = options.classes ? kBinsForClasses : kBinsForNumbers;
+  options.bins = std::clamp<int64_t>(train.size() / 16, 16, most_bins);  // which few rows do not fill
   const double all = BoostOperations(train, validates, options);
   const double least = std::sqrt(static_cast<double>(std::max<int64_t>(1, train.inputs())));
   options.columns =
