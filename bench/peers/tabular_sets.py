@@ -17,6 +17,7 @@ some. The decisions (docs/decisions), each with the sets of CLEAN that it was ma
 0135: two cuts of all were looked at before it was kept; its constants are of other tables.
 0136: mlb_teams
 0140: storms, nlswork, covid_testing, email, loanapp
+0142: check_times, gss_abortion, taxi, military (of --effort best alone)
 """
 import pathlib
 

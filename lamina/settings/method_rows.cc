@@ -121,8 +121,8 @@ std::vector<Row> TreeRows() {
       Row("trees", &S::trees,
           fmt::format(
               "Boosted trees beside a network or a kernel machine (rfm, of up to {} rows). Rows left out say how "
-              "much they count, up to a half. yes; possible: where these rows can tell, and in seconds; no; "
-              "auto: possible with recipe mixed, and where nothing of method and network is given",
+              "much they count. yes; possible: where these rows can tell, and in seconds; no; auto: possible "
+              "with recipe mixed, and where nothing of method and network is given",
               WithThousands(kMostRowsOfKernels)),
           {.choices =
                [] {

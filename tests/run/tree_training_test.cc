@@ -16,6 +16,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
 #include "lamina/base/random.h"
+#include "lamina/boost/boosted_trees.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/run/session.h"
 #include "lamina/settings/settings_text.h"
@@ -73,6 +74,7 @@ TEST(TreesBeside, HelpWhereAnswersAreQuestions) {
       EXPECT_NEAR(std::accumulate(with.model.shares.begin(), with.model.shares.end(), 0.0), 1, 1e-12);
       EXPECT_GE(ShareOf(with), 0.3) << classes << rows;
       EXPECT_LE(ShareOf(with), 0.95);
+      EXPECT_TRUE(classes || rows < 2000 || ShareOf(with) > 0.5) << "many rows, and trees alone are far better";
       EXPECT_NEAR(with.model.shares.back(), ShareOf(with), 1e-12);
       EXPECT_LT(with.test_loss, 0.95 * without.test_loss) << classes << rows;
       EXPECT_EQ(ParameterBytes(with.model.network), ParameterBytes(without.model.network));
@@ -170,6 +172,37 @@ TEST(TreeTraining, DeepTreesWhereRowsLeftOutSaySo) {
   EXPECT_EQ(leaves(kLeastRowsOfDeepTrees, false), kTreeLeaves);
   settings.tree_leaves = 5;
   EXPECT_EQ(leaves(kLeastRowsOfDeepTrees, true), 5);
+}
+
+// A wave of one number, as a number or as one of two classes.
+Dataset Waves(int64_t rows, bool classes, uint64_t seed) {
+  Random random(seed);
+  Dataset data;
+  data.features = Matrix(rows, 1, DType::kF32);
+  data.targets = Matrix(rows, classes ? 2 : 1, DType::kF32);
+  for (int64_t i = 0; i < rows; ++i) {
+    const double x = random.Uniform();
+    const double y = std::sin(200 * x);
+    data.features.Row<float>(i)[0] = static_cast<float>(x);
+    if (classes) {
+      data.labels.push_back(y > 0 ? 1 : 0);
+      data.targets.Row<float>(i)[data.labels.back()] = 1;
+    } else {
+      data.targets.Row<float>(i)[0] = static_cast<float>(y);
+    }
+  }
+  return data;
+}
+
+TEST(TreeTraining, NumbersHaveMoreBinsThanClasses) {
+  const std::unique_ptr<Backend> backend = MakeBackend("cpu", {.threads = 1});
+  const auto questions = [&](int64_t rows, bool classes) {
+    return TrainTrees({}, Waves(rows, classes, 1), Waves(500, classes, 2), *backend, {})->network.layers()[0].outputs;
+  };
+  EXPECT_LT(questions(8000, true), kBinsForClasses);
+  EXPECT_LT(questions(8000, false), kBinsForNumbers);
+  EXPECT_GT(questions(8000, false), 2 * kBinsForClasses);
+  EXPECT_LT(questions(480, false), 30) << "bins of 16 rows";
 }
 
 TEST(TreeTraining, ThoseBesideKernelsLearnTheValidationRows) {
