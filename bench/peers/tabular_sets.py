@@ -16,8 +16,8 @@ some. The decisions (docs/decisions), each with the sets of CLEAN that it was ma
       winequality_red, Wages1, CPSSW8
 0135: two cuts of all were looked at before it was kept; its constants are of other tables.
 0136: mlb_teams
-0140: storms, nlswork, covid_testing, email, loanapp
-0142: check_times, gss_abortion, taxi, military (of --effort best alone)
+0140: storms, nlswork, covid_testing, email, loanapp.
+0142: first cuts of all above 2,000 rows were in sight; check_times, gss_abortion, taxi, military by --effort best.
 """
 import pathlib
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lamina/base/text.h"
+#include "lamina/boost/boosted_trees.h"
 #include "lamina/settings/settings_text.h"
 
 namespace lamina {
@@ -22,7 +23,8 @@ constexpr PortfolioEntry kPortfolio[] = {
     {"plain network with dropout", "recipe=plain hidden=64,64 dropout=0.2"},
     {"l1 kernels", "method=rfm neuron=l1-laplace", /*refit=*/true, kTimeOfKind},
     {"boosted trees", "method=boost tree-leaves=8 tree-rate=0.05 tree-rounds=500", true},
-    {"deep boosted trees", "method=boost tree-leaves=32 tree-rate=0.05 tree-rounds=500", true, 0, 2000},
+    {"deep boosted trees", "method=boost tree-leaves=32 tree-rate=0.05 tree-rounds=500", true, 0,
+     kLeastRowsOfDeepTrees},
     {"linear", "hidden=0 weight-decay=0.001"},
     {"recipe", ""},
     {"fast waves", "number-embedding=pbld wave-scale=6"},

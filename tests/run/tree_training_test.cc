@@ -73,8 +73,10 @@ TEST(TreesBeside, HelpWhereAnswersAreQuestions) {
       EXPECT_EQ(with.model.networks(), without.model.networks() + 1);
       EXPECT_NEAR(std::accumulate(with.model.shares.begin(), with.model.shares.end(), 0.0), 1, 1e-12);
       EXPECT_GE(ShareOf(with), 0.3) << classes << rows;
-      EXPECT_LE(ShareOf(with), 0.95);
-      EXPECT_TRUE(classes || rows < 2000 || ShareOf(with) > 0.5) << "many rows, and trees alone are far better";
+      EXPECT_LE(ShareOf(with), 0.95);  // the most that trees may count
+      if (!classes) {
+        EXPECT_GT(ShareOf(with), 0.5) << rows << ": trees alone are far better";
+      }
       EXPECT_NEAR(with.model.shares.back(), ShareOf(with), 1e-12);
       EXPECT_LT(with.test_loss, 0.95 * without.test_loss) << classes << rows;
       EXPECT_EQ(ParameterBytes(with.model.network), ParameterBytes(without.model.network));
@@ -200,8 +202,9 @@ TEST(TreeTraining, NumbersHaveMoreBinsThanClasses) {
     return TrainTrees({}, Waves(rows, classes, 1), Waves(500, classes, 2), *backend, {})->network.layers()[0].outputs;
   };
   EXPECT_LT(questions(8000, true), kBinsForClasses);
-  EXPECT_LT(questions(8000, false), kBinsForNumbers);
-  EXPECT_GT(questions(8000, false), 2 * kBinsForClasses);
+  const int64_t of_numbers = questions(8000, false);
+  EXPECT_LT(of_numbers, kBinsForNumbers);
+  EXPECT_GT(of_numbers, 2 * kBinsForClasses);
   EXPECT_LT(questions(480, false), 30) << "bins of 16 rows";
 }
 
