@@ -20,13 +20,13 @@ set(predict_sources
     data/encode/encoder_json.cc data/encode/fitted_column.cc data/encode/input_encoder.cc data/encode/new_labels.cc
     data/encode/preprocessor.cc data/encode/report_text.cc data/encode/target_encoder.cc
     data/encode/text_hash.cc data/encode/text_scores.cc
-    backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/row_storage.cc nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
+    backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/row_storage.cc nn/conjunctions.cc nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
     model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/int8_ranges.cc model/intervals.cc model/matrix_file.cc model/model.cc
     model/network_file.cc model/outputs.cc model/placed_elements.cc model/safetensors.cc)
 # What computes: for speed.
 set(predict_kernel_sources
     model/nearest_predictor.cc model/predictor.cc model/row_encoder.cc backend/cpu/predict_kernels.cc
-    backend/cpu/predict_targets.cc backend/cpu/row_forward.cc backend/cpu/row_kernels.cc)
+    backend/cpu/predict_targets.cc backend/cpu/row_forward.cc backend/cpu/row_kernels.cc nn/conjunctions_answer.cc)
 
 add_library(lamina_predict_objects OBJECT ${predict_sources})
 add_library(lamina_predict_kernels OBJECT ${predict_kernel_sources})
@@ -39,7 +39,7 @@ foreach(part lamina_predict_objects lamina_predict_kernels)
   target_compile_options(${part} PRIVATE -ffunction-sections -fdata-sections -fno-math-errno)
 endforeach()
 # Kernels neither throw nor are thrown through.
-set_property(SOURCE backend/cpu/predict_kernels.cc backend/cpu/row_kernels.cc TARGET_DIRECTORY lamina_predict_kernels
+set_property(SOURCE backend/cpu/predict_kernels.cc backend/cpu/row_kernels.cc nn/conjunctions_answer.cc TARGET_DIRECTORY lamina_predict_kernels
              APPEND PROPERTY COMPILE_OPTIONS -fno-exceptions -fno-asynchronous-unwind-tables)
 target_compile_options(lamina_predict_kernels PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O2> $<$<CXX_COMPILER_ID:GNU>:-fvect-cost-model=very-cheap>)
 target_compile_options(lamina_predict_objects PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Os>)

@@ -18,7 +18,7 @@ if(LAMINA_SANITIZE OR NOT LAMINA_TEST_SUITE STREQUAL "all")
 endif()
 if(LAMINA_TEST_SUITE STREQUAL "memory")
   # Bytes from outside, files, threads, processes, everything with a lifetime, and the kernels at their edges.
-  string(CONCAT suite_sources "^(base|data|layer|fuzz)/|^boost/(row_bins|tree_kernels)_|^cluster/communicator_|^conformance/(layer|distance|typed|reductions)_|^nn/(executor|network)_|"
+  string(CONCAT suite_sources "^(base|data|layer|fuzz)/|^boost/(row_bins|tree_kernels)_|^cluster/communicator_|^conformance/(layer|distance|typed|reductions)_|^nn/(conjunctions|executor|network)_|"
     "^model/(answer|c_interface|many_threads|model|predictions|predictor|row_encoder|safetensors|zero_weights|matrix_file)_|^train/history_|^run/(run_control|session)_|^library_example_")
   # Guards around matrices find what GPU kernels write outside of them in the suite of results; compute-sanitizer in scripts/gpu-check.
   set(suite_cuda_emulated FALSE)
@@ -41,7 +41,7 @@ elseif(LAMINA_TEST_SUITE STREQUAL "threads")
   set(suite_cli "^two_runs$")
 elseif(LAMINA_TEST_SUITE STREQUAL "processor")
   # What depends on the processor: kernels, conversions, signs of char, orders of memory, and how it is trained and answered with.
-  set(suite_sources "^base/(convert|team)_|^boost/tree_kernels_|^conformance/|^data/encode/|^nn/training_steps_|^model/(predictor|row_encoder|zero_weights)_|^run/resume_")
+  set(suite_sources "^base/(convert|team)_|^boost/tree_kernels_|^conformance/|^data/encode/|^nn/(conjunctions|training_steps)_|^model/(predictor|row_encoder|zero_weights)_|^run/resume_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)
 elseif(LAMINA_TEST_SUITE STREQUAL "parts")

@@ -67,9 +67,11 @@ Network NetworkOfTrees(const BoostedTrees& trees, int64_t outputs, bool classes,
     for (const auto& [question, place] : all.questions) {
       const ColumnCut& cut = trees.bins.cuts[static_cast<size_t>(question.first)][static_cast<size_t>(question.second)];
       const double middle = (cut.below + cut.above) / 2;
-      // The sum of the neuron must tell one side from the other.
-      constexpr double kClosest = 8.0 * std::numeric_limits<T>::epsilon();
-      const double half = std::max((cut.above - cut.below) / 2, std::abs(middle) * kClosest);
+      // The sum of the neuron must tell one side from the other. Both sides themselves get a plain yes or no, however
+      // it is rounded.
+      constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
+      const double apart = std::max((cut.above - cut.below) / 2, std::abs(middle) * 8 * kEpsilon);
+      const double half = apart - (apart + std::abs(middle)) * 2 * kEpsilon;
       network.Weights(0).Row<T>(place)[question.first] = static_cast<T>(1 / half);
       bias(0)[place] = static_cast<T>(-middle / half);
     }

@@ -6,14 +6,18 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "lamina/backend/host_backend.h"
 #include "lamina/base/convert.h"
 #include "lamina/base/error.h"
 #include "lamina/base/nan.h"
+#include "lamina/base/stop.h"
+#include "lamina/base/team.h"
 #include "lamina/base/timing.h"
 #include "lamina/layer/neighbours.h"
 #include "lamina/model/int8_network.h"
+#include "lamina/nn/conjunctions.h"
 #include "lamina/nn/executor.h"
 
 namespace lamina {
@@ -62,19 +66,37 @@ Matrix MeanOfNearest(const Model& model, const Backend& backend, const Matrix& f
   return outputs;
 }
 
+void AnswerOnThreads(const Conjunctions& trees, int threads, ConstMatrixView x, MatrixView out) {
+  constexpr int64_t kTogether = 64 * kBatch;  // some tenths of a second
+  for (int64_t begin = 0; begin < x.rows; begin += kTogether) {
+    StopPoint();
+    RunParts(threads, std::min(kTogether, x.rows - begin), [&](int64_t first, int64_t end) {
+      const AlignedBuffer scratch(trees.scratch_bytes());
+      trees.Answer(x.Rows(begin + first, end - first).data, end - first, out.Rows(begin + first, end - first).data,
+                   scratch.data());
+    });
+  }
+}
+
 // `files`: the rows that have those features, where they are in files; null: no matter.
 Matrix OutputsOf(const Network& network, const Loss& loss, const Backend& backend, const Matrix& features,
                  const Dataset* files) {
   constexpr int64_t kPiece = 64 * kBatch;  // of rows in files
   Matrix outputs(features.rows(), network.outputs(), network.dtype());
-  ExecutorOptions plan;
-  plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
-  plan.step.loss = loss;
-  Executor executor(network, backend, plan);
+  const auto trees = backend.AnswersTrees() ? Conjunctions::Of(network) : nullptr;
+  std::optional<Executor> executor;
+  if (trees == nullptr) {
+    ExecutorOptions plan;
+    plan.max_batch = std::clamp<int64_t>(features.rows(), 1, kBatch);
+    plan.step.loss = loss;
+    executor.emplace(network, backend, plan);
+  }
   const int64_t piece = files == nullptr ? std::max<int64_t>(1, features.rows()) : kPiece;
   for (int64_t begin = 0; begin < features.rows(); begin += piece) {
     const int64_t count = std::min(piece, features.rows() - begin);
-    executor.Predict(features.view().Rows(begin, count), outputs.view().Rows(begin, count));
+    const ConstMatrixView x = features.view().Rows(begin, count);
+    const MatrixView out = outputs.view().Rows(begin, count);
+    trees != nullptr ? AnswerOnThreads(*trees, backend.threads(), x, out) : executor->Predict(x, out);
     if (files != nullptr) {
       files->Release(begin, count);
     }

@@ -39,7 +39,7 @@ cpu::RowLayer DistancesTo(ConstMatrixView kept, Synapse metric) {
 
 }  // namespace
 
-NearestPredictor::NearestPredictor(const Network& network, int64_t k)
+[[gnu::cold]] NearestPredictor::NearestPredictor(const Network& network, int64_t k)
     : k_(k),
       rows_(network.layers()[0].outputs),
       largest_(network.layers()[0].synapse == Synapse::kDot),

@@ -30,9 +30,14 @@ StoredWeights RowsOf(const StoredWeights& stored, int64_t first, int64_t count) 
 
 }  // namespace
 
-Predictor::Predictor(const Network& network, WeightStorage weights)
+[[gnu::cold]] Predictor::Predictor(const Network& network, WeightStorage weights)
     : members_(network.members()), inputs_(network.inputs()), outputs_(network.outputs()), dtype_(network.dtype()) {
   RequireStorage(network, weights);
+  trees_ = weights == WeightStorage::kExact ? Conjunctions::Of(network) : nullptr;
+  if (trees_ != nullptr) {
+    scratch_bytes_ = trees_->scratch_bytes();
+    return;
+  }
   for (size_t l = 0; l < network.layers().size(); ++l) {
     LayerSpec layer = network.layers()[l];
     radii_.emplace_back();
@@ -67,7 +72,9 @@ Predictor::Predictor(const Network& network, WeightStorage weights)
 }
 
 void Predictor::PredictRowsAt(const void* x, int64_t rows, void* y, void* scratch) const noexcept {
-  if (members_ > 1) {
+  if (trees_ != nullptr) {
+    trees_->Answer(x, rows, y, scratch);
+  } else if (members_ > 1) {
     AnswerOfMembers(x, rows, y, scratch);
   } else {
     Answer(0, x, rows, y, scratch);
@@ -127,7 +134,7 @@ void Predictor::Answer(size_t member, const void* x, int64_t rows, void* y, void
   }
 }
 
-RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
+[[gnu::cold]] RowPredictor::RowPredictor(const Model& model, WeightStorage weights, Rows rows)
     : shares_(model.shares),
       columns_(model.network.inputs()),
       inputs_(model.network.inputs()),

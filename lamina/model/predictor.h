@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "lamina/model/model.h"
 #include "lamina/model/nearest_predictor.h"
 #include "lamina/model/row_encoder.h"
+#include "lamina/nn/conjunctions.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {
@@ -67,9 +69,10 @@ class Predictor {
     AlignedBuffer values;
   };
 
-  std::vector<cpu::RowLayer> layers_;  // the last one is that of the first member
-  std::vector<cpu::RowLayer> others_;  // the last layers of the other members
-  AlignedBuffer member_scales_;        // members × inputs; empty: no members
+  std::shared_ptr<const Conjunctions> trees_;  // in the place of layers
+  std::vector<cpu::RowLayer> layers_;          // the last one is that of the first member
+  std::vector<cpu::RowLayer> others_;          // the last layers of the other members
+  AlignedBuffer member_scales_;                // members × inputs; empty: no members
   int64_t members_ = 1;
   std::vector<std::optional<Radii>> radii_;
   // Whether a residual block begins with a layer, and whether one ends with it.

@@ -29,7 +29,7 @@ Verdict RowEncoder::Accepts(const Preprocessor& preprocessor) {
   return Verdict::Yes();
 }
 
-RowEncoder::RowEncoder(const Preprocessor& preprocessor) : kernels_(KernelsOfRows()) {
+[[gnu::cold]] RowEncoder::RowEncoder(const Preprocessor& preprocessor) : kernels_(KernelsOfRows()) {
   if (const Verdict verdict = Accepts(preprocessor); !verdict) {
     throw Error(ErrorCode::kUnsupported, verdict.reason, {.remedy = "Encode tables with BoundTable::EncodeInputs."});
   }

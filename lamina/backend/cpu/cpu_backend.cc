@@ -29,6 +29,7 @@ class CpuBackend final : public HostBackend, public Reduces, public SuitsWholeNe
       : HostBackend(ResolveThreads(options.threads)), kernel_(options.kernel), plans_(options.plans) {}
 
   std::string_view name() const override { return "cpu"; }
+  bool AnswersTrees() const override { return true; }
 
   std::string Describe() const override {
     const cpu::InstructionSetUse& use = cpu::ApplyInstructionSets();

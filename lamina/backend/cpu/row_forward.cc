@@ -92,7 +92,7 @@ bool AreFinite(const Matrix& numbers) {
 
 }  // namespace
 
-RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias)
+[[gnu::cold]] RowLayer::RowLayer(const LayerSpec& layer, DType dtype, const StoredWeights& weights, const void* bias)
     : layer_(layer), dtype_(dtype), narrow_sums_(dtype == DType::kF64 && weights.numbers.dtype() != dtype) {
   ApplyInstructionSets();
   table_ = &RowKernels();
