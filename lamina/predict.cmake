@@ -23,7 +23,7 @@ set(predict_sources
     backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/row_storage.cc nn/conjunctions.cc nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
     model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/int8_ranges.cc model/intervals.cc model/matrix_file.cc model/model.cc
     model/network_file.cc model/outputs.cc model/placed_elements.cc model/safetensors.cc)
-# What computes: for speed.
+# What computes: for speed. Constructors in it are cold ([[gnu::cold]]), and so for size: a model is prepared once.
 set(predict_kernel_sources
     model/nearest_predictor.cc model/predictor.cc model/row_encoder.cc backend/cpu/predict_kernels.cc
     backend/cpu/predict_targets.cc backend/cpu/row_forward.cc backend/cpu/row_kernels.cc nn/conjunctions_answer.cc)

@@ -67,13 +67,16 @@ Matrix MeanOfNearest(const Model& model, const Backend& backend, const Matrix& f
 }
 
 void AnswerOnThreads(const Conjunctions& trees, int threads, ConstMatrixView x, MatrixView out) {
-  constexpr int64_t kTogether = 64 * kBatch;  // some tenths of a second
+  constexpr int64_t kTogether = 64 * kBatch;  // rows of some tenths of a second
+  const AlignedBuffer scratch(threads * trees.scratch_bytes());
   for (int64_t begin = 0; begin < x.rows; begin += kTogether) {
     StopPoint();
-    RunParts(threads, std::min(kTogether, x.rows - begin), [&](int64_t first, int64_t end) {
-      const AlignedBuffer scratch(trees.scratch_bytes());
-      trees.Answer(x.Rows(begin + first, end - first).data, end - first, out.Rows(begin + first, end - first).data,
-                   scratch.data());
+    const int64_t count = std::min(kTogether, x.rows - begin);
+    RunTeam(threads, [&](Team team) {
+      const int64_t first = begin + team.Begin(count);
+      const int64_t rows = begin + team.End(count) - first;
+      trees.Answer(x.Rows(first, rows).data, rows, out.Rows(first, rows).data,
+                   static_cast<char*>(scratch.data()) + team.thread * trees.scratch_bytes());
     });
   }
 }
