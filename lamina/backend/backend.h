@@ -170,8 +170,8 @@ class Backend {
   /// Whether this backend can do the problem; the reason why not otherwise.
   virtual Verdict Supports(const Problem& problem) const = 0;
 
-  /// Whether boosted trees are answered on threads() of this processor without layers (nn/conjunctions.h). Other
-  /// backends compute them as they compute every network.
+  /// Whether the answers of a model's boosted trees are looked up on threads() of this processor (nn/conjunctions.h).
+  /// Other backends compute them as they compute every network.
   virtual bool AnswersTrees() const { return false; }
 
   /// Plans worth measuring for a problem, by a rough model the most promising first. Empty: nothing to choose.

@@ -20,7 +20,7 @@ class Conjunctions {
   /// Null where the network has another form.
   static std::shared_ptr<const Conjunctions> Of(const Network& network);
 
-  /// What one row needs.
+  /// For Answer().
   int64_t scratch_bytes() const;
   /// y (rows × outputs) = network(x), x rows × inputs, both of the network's type; `scratch` is 64-byte aligned. Sums
   /// are in f64, in another order than the network's. An answer is NaN where an input that is asked for is. Allocates
@@ -75,7 +75,7 @@ class Conjunctions {
   int64_t inputs_ = 0;
   int64_t words_ = 0;                // of a mask
   std::vector<Question> questions_;  // by their input, then by where a plain yes begins
-  std::vector<double> yes_from_;
+  std::vector<double> yes_from_;     // theirs, side by side for the search
   std::vector<Column> columns_;
   std::vector<uint64_t> masks_;
   std::vector<Condition> conditions_;

@@ -44,7 +44,7 @@ struct Forest {
   double step = 1;
 };
 
-// Splits the leaf at `place`, `more` questions deep. None is asked twice on a path.
+// Splits the leaf at `place`, behind the questions that were asked. None is asked twice on a path.
 void Grow(Tree& tree, size_t place, std::vector<std::pair<int64_t, int64_t>> asked, const Forest& forest,
           int64_t scores, Random& random) {
   const int64_t depth = std::ssize(asked);
