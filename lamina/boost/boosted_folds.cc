@@ -87,7 +87,7 @@ double BoostOperations(const Dataset& rows, bool validates, const BoostOptions& 
   const auto leaves = static_cast<double>(options.leaves);
   const double rows_of_tree =
       static_cast<double>(rows.size()) * (1 + std::log2(leaves) / 2) + 8 * leaves * static_cast<double>(options.bins);
-  const double seen = std::ceil(options.columns * InputsOfRow(rows));
+  const double seen = std::ceil(options.columns * (InputsOfRow(rows) + static_cast<double>(options.sums.size())));
   const double fits = validates ? 1 : rows.size() <= kMostRowsOfFolds ? kFolds + 1 : 2;
   return fits * rows_of_tree * seen * static_cast<double>((2 * scores + 1) * options.rounds);
 }

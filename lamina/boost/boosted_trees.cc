@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/team.h"
+#include "lamina/boost/column_sums.h"
 #include "lamina/boost/row_bins.h"
 #include "lamina/boost/score_form.h"
 
@@ -21,6 +23,7 @@ namespace lamina {
 namespace {
 
 constexpr double kLeastGain = 1e-9;
+constexpr size_t kTrialRounds = 30;       // before trees are beaten
 constexpr double kLeastCurvature = 1e-6;  // of a row that is answered surely
 
 // Rows, their bins and scores; training rows have slopes, too.
@@ -60,9 +63,15 @@ class Boosting {
         form_{options.classes, train.targets.cols()},
         scores_(form_.scores()),
         width_(WidthOf(scores_)) {
-    result_.bins = BinColumns(train.features.view(), options.bins, options.threads);
-    train_ = RowsOf(train);
-    validation_ = RowsOf(validation);
+    const Matrix sums = SumsOf(train.features, options.sums);
+    const ColumnBins bins_of_columns = BinColumns(train.features.view(), options.bins, options.threads);
+    const ColumnBins bins_of_sums = BinColumns(sums.view(), std::min(options.bins, kBinsOfSums), options.threads,
+                                               SurelyApart(options.sums, sums.dtype()));
+    train_ = RowsOf(train, bins_of_columns, bins_of_sums);
+    validation_ = RowsOf(validation, bins_of_columns, bins_of_sums);
+    result_.sums = options.sums;
+    result_.bins = bins_of_columns;
+    std::ranges::copy(bins_of_sums.cuts, std::back_inserter(result_.bins.cuts));
     bins_.emplace(result_.bins, train_.codes, train_.count, options.threads);
     result_.start = Start();
     for (Rows* rows : {&train_, &validation_}) {
@@ -96,13 +105,19 @@ class Boosting {
       if (options_.progress) {
         options_.progress(result_.rounds);
       }
+      if (validates) {
+        result_.losses.push_back(Loss(validation_));
+      }
       if (!validates) {
         kept = round + 1;
-      } else if (const double loss = Loss(validation_); loss < least) {
-        least = loss;
+      } else if (result_.losses.back() < least) {
+        least = result_.losses.back();
         kept = round + 1;
         best_scores = validation_.scores;
       } else if (round + 1 - kept >= options_.patience) {
+        break;
+      }
+      if (IsBeaten()) {
         break;
       }
       if (result_.trees.back().size() == 1) {  // nothing is left to ask about
@@ -119,6 +134,13 @@ class Boosting {
   }
 
  private:
+  bool IsBeaten() const {
+    const std::vector<double>& others = options_.to_beat;
+    const size_t rounds = result_.losses.size();
+    return !others.empty() && rounds >= kTrialRounds &&
+           result_.losses.back() >= others[std::min(rounds, others.size()) - 1];
+  }
+
   Matrix AllAnswersOf(const std::vector<double>& scores) const {
     const int64_t rows = std::ssize(scores) / scores_;
     std::vector<double> of_scores(scores.size());
@@ -164,13 +186,15 @@ class Boosting {
     return (2 * scores + cpu::kBinNumbers) / cpu::kBinNumbers * cpu::kBinNumbers;
   }
 
-  Rows RowsOf(const Dataset& data) const {
+  Rows RowsOf(const Dataset& data, const ColumnBins& of_columns, const ColumnBins& of_sums) const {
     Rows rows;
     rows.count = data.size();
     if (rows.count == 0) {
       return rows;
     }
-    rows.codes = BinsOf(result_.bins, data.features.view(), options_.threads);
+    rows.codes = BinsOf(of_columns, data.features.view(), options_.threads);
+    std::ranges::copy(BinsOf(of_sums, SumsOf(data.features, options_.sums).view(), options_.threads),
+                      std::back_inserter(rows.codes));
     Matrix targets(rows.count, form_.outputs, DType::kF64);
     ConvertMatrix(data.targets.view(), targets.view());
     for (int64_t i = 0; i < rows.count; ++i) {
@@ -333,7 +357,7 @@ class Boosting {
       Leaf yes;
       no.node = std::ssize(tree);
       yes.node = no.node + 1;
-      tree[static_cast<size_t>(parent.node)] = {question.column, question.cut, no.node, yes.node, {}};
+      tree[static_cast<size_t>(parent.node)] = {question.column, question.cut, no.node, yes.node, {}, question.gain};
       tree.resize(tree.size() + 2);
       for (const int32_t row : parent.rows) {
         (train_.Code(question.column, row) > question.cut ? yes : no).rows.push_back(row);

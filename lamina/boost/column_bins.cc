@@ -20,10 +20,10 @@ std::vector<double> ColumnOf(ConstMatrixView x, int64_t column) {
 }
 
 // `sorted`: ascending.
-std::vector<ColumnCut> CutsOf(const std::vector<double>& sorted, int64_t most) {
+std::vector<ColumnCut> CutsOf(const std::vector<double>& sorted, int64_t most, double apart) {
   int64_t different = 0;
   for (size_t i = 0; i < sorted.size(); ++i) {
-    different += i == 0 || sorted[i] != sorted[i - 1] ? 1 : 0;
+    different += i == 0 || sorted[i] - sorted[i - 1] > apart ? 1 : 0;
   }
   std::vector<ColumnCut> cuts;
   const auto rows = std::ssize(sorted);
@@ -33,7 +33,7 @@ std::vector<ColumnCut> CutsOf(const std::vector<double>& sorted, int64_t most) {
     const double next = sorted[static_cast<size_t>(i)];
     // As many in each of the bins that are left.
     const int64_t wanted = (rows - begin) / (most - std::ssize(cuts));
-    if (last != next && (different <= most || i - begin >= wanted)) {
+    if (next - last > apart && (different <= most || i - begin >= wanted)) {
       cuts.push_back({last, next});
       begin = i;
     }
@@ -43,13 +43,14 @@ std::vector<ColumnCut> CutsOf(const std::vector<double>& sorted, int64_t most) {
 
 }  // namespace
 
-ColumnBins BinColumns(ConstMatrixView x, int64_t most, int threads) {
+ColumnBins BinColumns(ConstMatrixView x, int64_t most, int threads, std::span<const double> apart) {
   ColumnBins bins;
   bins.cuts.resize(static_cast<size_t>(x.cols));
   RunEach(threads, x.cols, [&](int64_t column) {
     std::vector<double> numbers = ColumnOf(x, column);
     std::sort(numbers.begin(), numbers.end());
-    bins.cuts[static_cast<size_t>(column)] = CutsOf(numbers, most);
+    bins.cuts[static_cast<size_t>(column)] =
+        CutsOf(numbers, most, apart.empty() ? 0 : apart[static_cast<size_t>(column)]);
   });
   return bins;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "lamina/base/matrix_view.h"
@@ -25,8 +26,9 @@ struct ColumnBins {
 };
 
 /// At most `most` bins a column (2 to ColumnBins::kMost): one for each different number, or else about as many rows in
-/// each. `x`: rows × columns, finite.
-ColumnBins BinColumns(ConstMatrixView x, int64_t most, int threads);
+/// each. `x`: rows × columns, finite. A column is cut only where numbers are more than its `apart` from each other;
+/// empty: 0.
+ColumnBins BinColumns(ConstMatrixView x, int64_t most, int threads, std::span<const double> apart = {});
 
 /// The bin of each number of x, column by column (columns × rows). Between `below` and `above` the nearer one counts.
 std::vector<uint8_t> BinsOf(const ColumnBins& bins, ConstMatrixView x, int threads);

@@ -10,13 +10,17 @@ namespace lamina {
 namespace {
 
 bool IsPlainDot(const LayerSpec& layer) {
-  return layer.synapse == Synapse::kDot && layer.bias && !layer.trained_radius && layer.residual == 0;
+  return layer.synapse == Synapse::kDot && !layer.trained_radius && layer.residual == 0;
 }
+
+// The layer of questions: sums of inputs may come before them.
+size_t FirstOf(const Network& network) { return network.layers()[0].activation == Activation() ? 1 : 0; }
 
 bool HasForm(const Network& network) {
   const std::vector<LayerSpec>& layers = network.layers();
-  return layers.size() == 3 && network.members() == 1 && std::ranges::all_of(layers, IsPlainDot) &&
-         layers[0].activation == Activation("linsat") && layers[1].activation == Activation("relu");
+  const size_t first = FirstOf(network);
+  return layers.size() == first + 3 && network.members() == 1 && std::ranges::all_of(layers, IsPlainDot) &&
+         layers[first].activation == Activation("linsat") && layers[first + 1].activation == Activation("relu");
 }
 
 struct Weight {
@@ -44,6 +48,9 @@ std::vector<Weight> WeightsOf(const Network& network, size_t layer) {
 
 std::vector<double> BiasOf(const Network& network, size_t layer) {
   const int64_t count = network.layers()[layer].outputs;
+  if (!network.layers()[layer].bias) {
+    return std::vector<double>(static_cast<size_t>(count), 0.0);
+  }
   return DispatchFloat(network.dtype(), [&]<class T>(T) {
     const T* const bias = static_cast<const T*>(network.Bias(layer));
     return std::vector<double>(bias, bias + count);
@@ -58,6 +65,7 @@ std::shared_ptr<const Conjunctions> Conjunctions::Of(const Network& network) {
   if (!HasForm(network) || !all->TakeQuestions(network, places) || !all->TakeConditions(network, places)) {
     return nullptr;
   }
+  all->TakeInputs(network);
   all->TakeSums(network);
   all->MakeMasks();
   return all;
@@ -66,8 +74,9 @@ std::shared_ptr<const Conjunctions> Conjunctions::Of(const Network& network) {
 // Whether each neuron asks for one input. The order in which questions to it begin to be a plain yes must be that in
 // which they end to be a plain no.
 bool Conjunctions::TakeQuestions(const Network& network, std::vector<int32_t>& places) {
-  const std::vector<double> bias = BiasOf(network, 0);
-  for (const auto& [neuron, input, weight] : WeightsOf(network, 0)) {
+  const size_t layer = FirstOf(network);
+  const std::vector<double> bias = BiasOf(network, layer);
+  for (const auto& [neuron, input, weight] : WeightsOf(network, layer)) {
     const double start = bias[static_cast<size_t>(neuron)];
     if (neuron != std::ssize(questions_) || !(weight > 0) || !std::isfinite(weight + start)) {
       return false;
@@ -99,9 +108,10 @@ bool Conjunctions::TakeQuestions(const Network& network, std::vector<int32_t>& p
 
 // Whether each neuron is open where all its conditions are met, and closed where one is denied plainly.
 bool Conjunctions::TakeConditions(const Network& network, const std::vector<int32_t>& places) {
-  const std::vector<double> bias = BiasOf(network, 1);
+  const size_t layer = FirstOf(network) + 1;
+  const std::vector<double> bias = BiasOf(network, layer);
   condition_begin_.resize(bias.size() + 1);
-  for (const auto& [neuron, question, weight] : WeightsOf(network, 1)) {
+  for (const auto& [neuron, question, weight] : WeightsOf(network, layer)) {
     if (std::abs(weight) != 0.5) {
       return false;
     }
@@ -117,13 +127,30 @@ bool Conjunctions::TakeConditions(const Network& network, const std::vector<int3
   return true;
 }
 
+// The sums of inputs that are asked about, if there are any.
+void Conjunctions::TakeInputs(const Network& network) {
+  if (FirstOf(network) == 0) {
+    return;
+  }
+  offsets_ = BiasOf(network, 0);
+  part_begin_.resize(offsets_.size() + 1);
+  for (const auto& [neuron, input, weight] : WeightsOf(network, 0)) {
+    parts_.push_back({input, weight});
+    part_begin_[static_cast<size_t>(neuron) + 1] = std::ssize(parts_);
+  }
+  for (size_t i = 0; i < offsets_.size(); ++i) {
+    part_begin_[i + 1] = std::max(part_begin_[i + 1], part_begin_[i]);
+  }
+}
+
 void Conjunctions::TakeSums(const Network& network) {
-  last_ = network.layers()[2];
+  const size_t layer = FirstOf(network) + 2;
+  last_ = network.layers()[layer];
   dtype_ = network.dtype();
   inputs_ = network.inputs();
-  start_ = BiasOf(network, 2);
+  start_ = BiasOf(network, layer);
   values_.resize(static_cast<size_t>(last_.weight_count()));
-  for (const auto& [output, conjunction, weight] : WeightsOf(network, 2)) {
+  for (const auto& [output, conjunction, weight] : WeightsOf(network, layer)) {
     values_[static_cast<size_t>(conjunction * last_.outputs + output)] = weight;
   }
 }

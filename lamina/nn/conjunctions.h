@@ -37,6 +37,10 @@ class Conjunctions {
     double YesFrom() const { return (1 - bias) / weight; }
     double NoUpTo() const { return (-1 - bias) / weight; }
   };
+  struct Part {  // of a sum of inputs
+    int64_t input;
+    double weight;
+  };
   struct Condition {
     int32_t place;  // of its question
     bool yes;
@@ -53,6 +57,7 @@ class Conjunctions {
   Conjunctions() = default;
   bool TakeQuestions(const Network& network, std::vector<int32_t>& places);
   bool TakeConditions(const Network& network, const std::vector<int32_t>& places);
+  void TakeInputs(const Network& network);
   void TakeSums(const Network& network);
   void MakeMasks();
   void ToggleEnds(int64_t conjunction, const std::vector<const Column*>& of_place);
@@ -64,6 +69,7 @@ class Conjunctions {
     const int64_t* const begin = condition_begin_.data() + conjunction;
     return {conditions_.data() + begin[0], static_cast<size_t>(begin[1] - begin[0])};
   }
+  int64_t numbers() const { return offsets_.empty() ? inputs_ : std::ssize(offsets_); }
   double AnswerTo(int64_t place, double number) const noexcept;
   bool FindOpen(const double* x, uint64_t* open, uint64_t* unsure) const noexcept;
   double ValueOf(int64_t conjunction, const double* x) const noexcept;
@@ -74,6 +80,9 @@ class Conjunctions {
   DType dtype_ = DType::kF32;
   int64_t inputs_ = 0;
   int64_t words_ = 0;                // of a mask
+  std::vector<double> offsets_;      // of the sums of inputs that are asked about; empty: inputs are
+  std::vector<Part> parts_;          // of these sums
+  std::vector<int64_t> part_begin_;  // of each sum, and the end
   std::vector<Question> questions_;  // by their input, then by where a plain yes begins
   std::vector<double> yes_from_;     // theirs, side by side for the search
   std::vector<Column> columns_;

@@ -10,7 +10,7 @@ namespace lamina {
 
 // The numbers of a row, its sums, and two masks.
 int64_t Conjunctions::scratch_bytes() const {
-  const int64_t bytes = (inputs_ + last_.outputs + 2 * words_) * static_cast<int64_t>(sizeof(double));
+  const int64_t bytes = (numbers() + last_.outputs + 2 * words_) * static_cast<int64_t>(sizeof(double));
   return (bytes + 63) / 64 * 64;
 }
 
@@ -109,17 +109,27 @@ void Conjunctions::Sum(const double* x, double* sums, uint64_t* open) const noex
 
 void Conjunctions::Answer(const void* x, int64_t rows, void* y, void* scratch) const noexcept {
   auto* const open = static_cast<uint64_t*>(scratch);
-  auto* const numbers = reinterpret_cast<double*>(open + 2 * words_);
-  double* const sums = numbers + inputs_;
+  auto* const asked = reinterpret_cast<double*>(open + 2 * words_);
+  double* const sums = asked + numbers();
   DispatchFloat(dtype_, [&]<class T>(T) {
     const T* from = static_cast<const T*>(x);
     T* to = static_cast<T*>(y);
     for (int64_t row = 0; row < rows; ++row, from += inputs_, to += last_.outputs) {
-      std::copy_n(from, inputs_, numbers);
-      if (std::ranges::any_of(columns_, [&](const Column& column) { return std::isnan(numbers[column.input]); })) {
+      if (offsets_.empty()) {
+        std::copy_n(from, inputs_, asked);
+      }
+      for (size_t i = 0; i < offsets_.size(); ++i) {
+        double sum = offsets_[i];
+        for (int64_t part = part_begin_[i]; part < part_begin_[i + 1]; ++part) {
+          sum += static_cast<double>(from[parts_[static_cast<size_t>(part)].input]) *
+                 parts_[static_cast<size_t>(part)].weight;
+        }
+        asked[i] = static_cast<double>(static_cast<T>(sum));
+      }
+      if (std::ranges::any_of(columns_, [&](const Column& column) { return std::isnan(asked[column.input]); })) {
         std::fill_n(sums, last_.outputs, kNaN);
       } else {
-        Sum(numbers, sums, open);
+        Sum(asked, sums, open);
       }
       std::transform(sums, sums + last_.outputs, to, [](double sum) { return static_cast<T>(sum); });
       last_.activation.Value(to, to, last_.outputs);

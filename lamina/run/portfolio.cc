@@ -25,6 +25,7 @@ constexpr PortfolioEntry kPortfolio[] = {
     {"boosted trees", "method=boost tree-leaves=8 tree-rate=0.05 tree-rounds=500", true},
     {"deep boosted trees", "method=boost tree-leaves=32 tree-rate=0.05 tree-rounds=500", true, 0,
      kLeastRowsOfDeepTrees},
+    {"deepest boosted trees", "method=boost tree-leaves=64 tree-rounds=250", true, 0, kLeastRowsOfDeepestTrees},
     {"linear", "hidden=0 weight-decay=0.001"},
     {"recipe", ""},
     {"fast waves", "number-embedding=pbld wave-scale=6"},

@@ -16,6 +16,7 @@
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/boost/boosted_folds.h"
+#include "lamina/boost/column_sums.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/rbf/even_rows.h"
@@ -123,21 +124,36 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
   const bool device = backend.space() == Space::kDevice;
   BoostOptions options;
   BoostedTrees trees;
-  for (BoostOptions tried : OptionsToTry(settings, train, validation.size() > 0)) {
+  // Whether they were grown to the end.
+  const auto try_those = [&](BoostOptions tried) {
     tried.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
     tried.stop_requested = stop_requested;
     BoostedTrees grown =
         validation.size() > 0 ? FitBoostedTrees(train, validation, tried) : FitBoostedTreesByFolds(train, tried);
     if (!grown.complete) {
-      return std::nullopt;
+      return false;
     }
     if (!trees.complete || grown.left_out_loss < kDeepMustHave * trees.left_out_loss) {
       trees = std::move(grown);
       options = std::move(tried);
     }
+    return true;
+  };
+  for (BoostOptions& tried : OptionsToTry(settings, train, validation.size() > 0)) {
+    if (!try_those(std::move(tried))) {
+      return std::nullopt;
+    }
+  }
+  BoostOptions with_sums = TreeOptions(settings, train, validation.size() > 0, options.leaves);
+  with_sums.sums = SumsOfPairs(trees, train.features,
+                               settings.tree_pairs.value_or(train.size() >= kLeastRowsOfDeepTrees ? kTreePairs : 0));
+  with_sums.to_beat = trees.losses;
+  if (!with_sums.sums.empty() && !try_those(std::move(with_sums))) {
+    return std::nullopt;
   }
   if (learn_both && validation.size() > 0) {
     options.rounds = std::ssize(trees.trees);
+    options.to_beat.clear();
     BoostedTrees of_both = FitBoostedTrees(RowsOfBoth(train, validation), Dataset(), options);
     if (!of_both.complete) {
       return std::nullopt;
@@ -146,9 +162,10 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
     of_both.left_out_loss = trees.left_out_loss;
     trees = std::move(of_both);
   }
-  TreeTraining trained{NetworkOfTrees(trees, outputs, classes, train.dtype()),
-                       std::move(trees.left_out),
-                       {{"trees", trees.trees.size()}, {"leaves", options.leaves}, {"rate", options.rate}}};
+  TreeTraining trained{
+      NetworkOfTrees(trees, outputs, classes, train.dtype()),
+      std::move(trees.left_out),
+      {{"trees", trees.trees.size()}, {"leaves", options.leaves}, {"rate", options.rate}, {"sums", trees.sums.size()}}};
   if (!std::isnan(trees.left_out_loss)) {
     trained.found["left_out_loss"] = trees.left_out_loss;
   }

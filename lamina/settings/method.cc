@@ -26,14 +26,15 @@ struct MethodReadsRow {
 const std::vector<MethodReadsRow>& ReadsTable() {
   static const std::vector<MethodReadsRow> table = {
       {Method::kBackpropagation,
-       {"start-from", "freeze", "centres", "trees", "tree-leaves", "tree-rounds", "tree-rate", "line"}},
+       {"start-from", "freeze", "centres", "trees", "tree-leaves", "tree-pairs", "tree-rounds", "tree-rate", "line"}},
       {Method::kFsvc, {"neuron", "radius", "overlap", "learning-rate", "epochs"}},
       {Method::kSfsvc, {"neuron", "radius", "overlap"}},
       {Method::kNearest, {"distance", "k"}},
       {Method::kKernelMachine,
        {"neuron", "feature-weights", "feature-rounds", "ridge", "radius", "fit-seconds", "prune", "class-weights",
-        "weight-column", "trees", "tree-leaves", "tree-rounds", "tree-rate", "line"}},
-      {Method::kBoosting, {"tree-leaves", "tree-rounds", "tree-rate", "class-weights", "weight-column", "line"}},
+        "weight-column", "trees", "tree-leaves", "tree-pairs", "tree-rounds", "tree-rate", "line"}},
+      {Method::kBoosting,
+       {"tree-leaves", "tree-pairs", "tree-rounds", "tree-rate", "class-weights", "weight-column", "line"}},
       {Method::kElm,
        {"neuron", "radius", "hidden", "hidden-weights", "centres", "ridge-c", "precision", "shards", "class-weights",
         "weight-column", "line"}}};

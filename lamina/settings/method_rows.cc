@@ -135,6 +135,12 @@ std::vector<Row> TreeRows() {
                       "answer rows left out better (from {} training rows on)",
                       kTreeLeaves, kDeepTreeLeaves, WithThousands(kLeastRowsOfDeepTrees)),
           {.range = NumberRange{.low = 2, .high = 64}, .effect = &GrowsTrees}),
+      Row("tree-pairs", &S::tree_pairs,
+          fmt::format(
+              "boost and --trees: pairs of columns about whose sums trees may ask, too, where such trees answer "
+              "rows left out better; auto: {} (from {} training rows on)",
+              kTreePairs, WithThousands(kLeastRowsOfDeepTrees)),
+          {.range = NumberRange{.low = 0, .high = 20}, .effect = &GrowsTrees}),
       Row("tree-rounds", &S::tree_rounds,
           "boost and --trees: most trees; fewer are kept where they answer rows left out better",
           {.range = NumberRange{.low = 1, .high = 10'000}, .effect = &GrowsTrees}),

@@ -125,6 +125,7 @@ struct TrainSettings {
   std::string trees = "auto";  // beside what else answers
   std::string line = "auto";   // before what else answers
   std::optional<int64_t> tree_leaves;
+  std::optional<int64_t> tree_pairs;
   int64_t tree_rounds = BoostOptions{}.rounds;
   double tree_rate = BoostOptions{}.rate;
   std::string distance = "l2";

@@ -16,7 +16,7 @@ import subprocess
 import unittest
 
 import page_door
-from lamina_cli import SOURCE, CliTest, blob_rows, digits_rows, linear_rows, main, read_npy
+from lamina_cli import SOURCE, CliTest, blob_rows, digits_rows, linear_rows, main, read_npy, stripe_rows
 
 GOLDEN = os.path.join(SOURCE, "tests", "golden")
 DOOR = os.path.join(SOURCE, "tests", "cli", "c_source_door.c")
@@ -182,6 +182,12 @@ class CSourceTest(CliTest):
                     self.succeed("export", "--weights", weights, "model", "-o", weights)
                     self.check(weights, "x.csv", bound, classes=True)
                     self.assertIn("lists of the weights that are not 0", self.read("src/m.c"))
+
+    def test_trees_that_ask_about_sums(self):
+        self.write("x.csv", stripe_rows())
+        out = self.succeed("train", "--data", "x.csv", "--model", "model", "--method", "boost", "--tree-pairs", "2").out
+        self.assertIn("sums of columns", out)
+        self.check("model", "x.csv", 1e-3, classes=True)  # steps are steep
 
     def test_norms_embeddings_and_members(self):
         rows = blob_rows(60, ("no", "yes", "maybe"))

@@ -12,7 +12,7 @@ import resource
 import struct
 import unittest
 
-from lamina_cli import DATA, DIGITS, CliTest, blob_rows, digits_rows, linear_rows, main, read_npy, read_safetensors
+from lamina_cli import DATA, DIGITS, CliTest, blob_rows, digits_rows, linear_rows, main, read_npy, read_safetensors, stripe_rows
 from onnx_door import ask_onnx, needs_onnx
 
 QUICK = ("--epochs", "2", "--split", "1,0,0")
@@ -165,6 +165,16 @@ class OnnxTest(CliTest):
             with self.subTest(dtype=dtype):
                 self.trees_of_digits(rows, dtype)
                 self.assertSameClasses("m", "d.csv", {"input": numbers(rows, rows[0][:-1])}, 5e-6)
+
+    @needs_onnx
+    def test_trees_that_ask_about_sums(self):
+        rows = stripe_rows()
+        self.write("x.csv", rows)
+        for dtype in ("f32", "f64"):
+            with self.subTest(dtype=dtype):
+                self.train("--data", "x.csv", "--method", "boost", "--tree-pairs", "2", "--dtype", dtype, "--model", "m", "--overwrite")
+                self.assertEqual(len(json.loads(self.succeed("model", "show", "m", "--json", "-").out)["layers"]), 4)
+                self.assertSameClasses("m", "x.csv", {"input": numbers(rows, rows[0][:-1])}, 1e-3)
 
     @needs_onnx
     def test_one_output_for_two_classes(self):

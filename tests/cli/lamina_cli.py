@@ -191,6 +191,16 @@ def blob_rows(count=120, classes=("no", "yes"), seed=3):
     return rows
 
 
+def stripe_rows(count=600, seed=5):
+    """a, b, c, answer: in which stripe the sum of a and b lies. Trees that ask about sums are better."""
+    rng = random.Random(seed)
+    rows = [["a", "b", "c", "answer"]]
+    for _ in range(count):
+        a, b, c = (round(rng.gauss(0, 1), 4) for _ in range(3))
+        rows.append([a, b, c, "odd" if (a + b) // 0.8 % 2 else "even"])
+    return rows
+
+
 def read_safetensors(content):
     """(metadata, {tensor name: bytes}) of a file's bytes."""
     (length,) = struct.unpack("<Q", content[:8])

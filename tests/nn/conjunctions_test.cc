@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/base/nan.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
 #include "lamina/model/predictor.h"
@@ -137,6 +138,38 @@ TEST(Conjunctions, SayWhatLayersSay) {
           const double size = classes ? 60 : 10 + 4 * static_cast<double>(forest.trees);
           ExpectNear(LookedUp(network, x), ByLayers(network, x), size);
         }
+      }
+    }
+  }
+}
+
+// Two of the columns become sums of two numbers each.
+BoostedTrees WithSums(BoostedTrees trees) {
+  trees.sums = {{0, 2, 1, 1, 100}, {3, 1, 0.5, -2, 200}};
+  trees.bins.cuts.push_back(trees.bins.cuts[1]);
+  trees.bins.cuts.push_back(trees.bins.cuts[3]);
+  for (Tree& tree : trees.trees) {
+    for (TreeNode& node : tree) {
+      node.column = node.column == 1 ? kNumbers : node.column == 3 ? kNumbers + 1 : node.column;
+    }
+  }
+  return trees;
+}
+
+TEST(Conjunctions, OfSumsSayWhatLayersSay) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    for (const int64_t outputs : {1, 3}) {
+      for (const double between : {0.0, 0.5}) {
+        const Forest forest{60, 4, 24};
+        const BoostedTrees trees = WithSums(MakeTrees(forest, outputs, 9));
+        const Network network = NetworkOfTrees(trees, outputs, outputs > 1, dtype);
+        ASSERT_EQ(network.layers().size(), 4U);
+        Matrix x = RowsOfNumbers(300, forest, dtype, between, 13);
+        ExpectNear(LookedUp(network, x), ByLayers(network, x), 400);
+        DispatchFloat(dtype, [&]<class T>(T) {
+          x.Row<T>(1)[2] = static_cast<T>(kNaN);
+          EXPECT_TRUE(std::isnan(LookedUp(network, x).Row<T>(1)[0])) << "a sum has no number";
+        });
       }
     }
   }
