@@ -18,6 +18,7 @@ some. The decisions (docs/decisions), each with the sets of CLEAN that it was ma
 0136: mlb_teams
 0140: storms, nlswork, covid_testing, email, loanapp.
 0142: first cuts of all above 2,000 rows were in sight; check_times, gss_abortion, taxi, military by --effort best.
+0144: first cuts of all were in sight before its settings were chosen on those of RACED
 """
 import pathlib
 

@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "lamina/backend/cpu/tree_kernels.h"
-#include "lamina/base/convert.h"
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
 #include "lamina/base/team.h"
-#include "lamina/boost/column_sums.h"
+#include "lamina/boost/boost_rows.h"
 #include "lamina/boost/row_bins.h"
 #include "lamina/boost/score_form.h"
 
@@ -25,18 +23,6 @@ namespace {
 constexpr double kLeastGain = 1e-9;
 constexpr size_t kTrialRounds = 30;       // before trees are beaten
 constexpr double kLeastCurvature = 1e-6;  // of a row that is answered surely
-
-// Rows, their bins and scores; training rows have slopes, too.
-struct Rows {
-  std::vector<uint8_t> codes;   // columns × rows
-  std::vector<double> targets;  // rows × scores
-  std::vector<double> scores;   // rows × scores
-  std::vector<double> weights;  // or empty
-  int64_t count = 0;
-
-  uint8_t Code(int64_t column, int64_t row) const { return codes[static_cast<size_t>(column * count + row)]; }
-  double Weight(int64_t row) const { return weights.empty() ? 1 : weights[static_cast<size_t>(row)]; }
-};
 
 struct Question {
   double gain = 0;
@@ -63,22 +49,15 @@ class Boosting {
         form_{options.classes, train.targets.cols()},
         scores_(form_.scores()),
         width_(WidthOf(scores_)) {
-    const Matrix sums = SumsOf(train.features, options.sums);
-    const ColumnBins bins_of_columns = BinColumns(train.features.view(), options.bins, options.threads);
-    const ColumnBins bins_of_sums = BinColumns(sums.view(), std::min(options.bins, kBinsOfSums), options.threads,
-                                               SurelyApart(options.sums, sums.dtype()));
-    train_ = RowsOf(train, bins_of_columns, bins_of_sums);
-    validation_ = RowsOf(validation, bins_of_columns, bins_of_sums);
+    const BinsWithSums bins(train.features, options);
+    train_ = BoostRows(train, bins, form_, options);
+    validation_ = BoostRows(validation, bins, form_, options);
+    result_.bins = bins.All();
     result_.sums = options.sums;
-    result_.bins = bins_of_columns;
-    std::ranges::copy(bins_of_sums.cuts, std::back_inserter(result_.bins.cuts));
     bins_.emplace(result_.bins, train_.codes, train_.count, options.threads);
     result_.start = Start();
-    for (Rows* rows : {&train_, &validation_}) {
-      for (int64_t i = 0; i < rows->count; ++i) {
-        rows->scores.insert(rows->scores.end(), result_.start.begin(), result_.start.end());
-      }
-    }
+    train_.BeginAt(result_.start);
+    validation_.BeginAt(result_.start);
     slopes_.resize(static_cast<size_t>(train_.count * 2 * scores_));
     numbers_.resize(static_cast<size_t>(train_.count * width_));
     slope_scales_.resize(static_cast<size_t>(scores_ + cpu::kCutPadding), 0.0);
@@ -89,7 +68,7 @@ class Boosting {
 
   BoostedTrees Run() {
     const bool validates = validation_.count > 0;
-    double least = validates ? Loss(validation_) : kNaN;
+    double least = validates ? validation_.Loss(form_) : kNaN;
     int64_t kept = 0;
     std::vector<double> best_scores = validation_.scores;
     for (int64_t round = 0; round < options_.rounds; ++round) {
@@ -101,12 +80,12 @@ class Boosting {
       ChooseColumns(random);
       result_.trees.push_back(Grown());
       result_.rounds = round + 1;
-      Answer(result_.trees.back(), validation_);
+      validation_.Add(result_.trees.back());
       if (options_.progress) {
         options_.progress(result_.rounds);
       }
       if (validates) {
-        result_.losses.push_back(Loss(validation_));
+        result_.losses.push_back(validation_.Loss(form_));
       }
       if (!validates) {
         kept = round + 1;
@@ -169,40 +148,9 @@ class Boosting {
     return sums;
   }
 
-  double Loss(const Rows& rows) const {
-    std::vector<double> losses(static_cast<size_t>(rows.count));
-    form_.LossesOf(rows.scores.data(), rows.targets.data(), rows.count, losses.data());
-    double sum = 0;
-    double weight = 0;
-    for (int64_t i = 0; i < rows.count; ++i) {
-      sum += rows.Weight(i) * losses[static_cast<size_t>(i)];
-      weight += rows.Weight(i);
-    }
-    return sum / weight;
-  }
-
   // A slope and a curvature of each score, and one of rows.
   static int64_t WidthOf(int64_t scores) {
     return (2 * scores + cpu::kBinNumbers) / cpu::kBinNumbers * cpu::kBinNumbers;
-  }
-
-  Rows RowsOf(const Dataset& data, const ColumnBins& of_columns, const ColumnBins& of_sums) const {
-    Rows rows;
-    rows.count = data.size();
-    if (rows.count == 0) {
-      return rows;
-    }
-    rows.codes = BinsOf(of_columns, data.features.view(), options_.threads);
-    std::ranges::copy(BinsOf(of_sums, SumsOf(data.features, options_.sums).view(), options_.threads),
-                      std::back_inserter(rows.codes));
-    Matrix targets(rows.count, form_.outputs, DType::kF64);
-    ConvertMatrix(data.targets.view(), targets.view());
-    for (int64_t i = 0; i < rows.count; ++i) {
-      const double* const end = targets.Row<double>(i) + form_.outputs;  // one score is that of the last target
-      rows.targets.insert(rows.targets.end(), end - scores_, end);
-    }
-    rows.weights = data.sample_weights;
-    return rows;
   }
 
   // Slopes and curvatures of a row, and the same as whole numbers.
@@ -380,23 +328,11 @@ class Boosting {
     return tree;
   }
 
-  void Answer(const Tree& tree, Rows& rows) const {
-    for (int64_t i = 0; i < rows.count; ++i) {
-      const TreeNode* node = tree.data();
-      while (node->column >= 0) {
-        node = &tree[static_cast<size_t>(rows.Code(node->column, i) > node->cut ? node->yes : node->no)];
-      }
-      for (int64_t k = 0; k < scores_; ++k) {
-        rows.scores[static_cast<size_t>(i * scores_ + k)] += node->value[static_cast<size_t>(k)];
-      }
-    }
-  }
-
   const BoostOptions& options_;
   ScoreForm form_;
   int64_t scores_;
-  Rows train_;
-  Rows validation_;
+  BoostRows train_;
+  BoostRows validation_;
   int64_t width_;                // of numbers_
   std::optional<RowBins> bins_;  // of the training rows
   std::vector<double> slopes_;   // rows × (a slope of each score, a curvature of each)

@@ -13,7 +13,8 @@ namespace {
 
 using Pair = std::pair<int64_t, int64_t>;
 
-constexpr int64_t kLeastCuts = 15;  // of a column whose order says something
+constexpr int64_t kLeastCuts = 15;         // of a column whose order says something
+constexpr double kLeastDeviation = 1e-30;  // one over it is a weight in f32
 
 bool CanBePaired(const BoostedTrees& trees, int64_t column) {
   return std::ssize(trees.bins.cuts[static_cast<size_t>(column)]) >= kLeastCuts;
@@ -75,6 +76,10 @@ std::vector<ColumnSum> SumsOfPairs(const BoostedTrees& trees, const Matrix& x, i
   for (const auto& [gain, pair] : by_gain) {
     const Spread first = SpreadOf(x, pair.first);
     const Spread second = SpreadOf(x, pair.second);
+    if (std::min(first.deviation, second.deviation) < kLeastDeviation ||
+        std::max(first.deviation, second.deviation) > 1 / kLeastDeviation) {
+      continue;
+    }
     const double size = first.size / first.deviation + second.size / second.deviation;
     for (const double sign : {1, -1}) {
       sums.push_back({pair.first, pair.second, 1 / first.deviation, sign / second.deviation, size});

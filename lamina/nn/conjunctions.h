@@ -12,9 +12,10 @@
 namespace lamina {
 
 /// A network of three dot layers: questions (linsat), each to one input; conjunctions of their answers (relu); sums of
-/// these. Nearly every answer is plain, 1 or -1. Which conjunctions a number of an input then leaves open is looked up,
-/// a bit each (after Lucchese et al., QuickScorer, SIGIR 2015). Where a number lies between the two sides of a
-/// question, its conjunctions are computed as the network does. Immutable.
+/// these. The inputs may be sums of the network's, made by a dot-identity layer before. Nearly every answer is plain, 1
+/// or -1. Which conjunctions a number of an input then leaves open is looked up, a bit each (after Lucchese et al.,
+/// QuickScorer, SIGIR 2015). Where a number lies between the two sides of a question, its conjunctions are computed as
+/// the network does. Immutable.
 class Conjunctions {
  public:
   /// Null where the network has another form.

@@ -86,7 +86,7 @@ std::string TreesText(const nlohmann::json& trees) {
   std::string grown = fmt::format("{} of {} leaves", Counted(trees["trees"].get<int64_t>(), "boosted tree{s}"),
                                   trees["leaves"].get<int>());
   if (trees.value("sums", 0) > 0) {
-    grown += ", which ask of sums of columns, too";
+    grown += " (with sums of columns)";
   }
   if (!trees.contains("share")) {
     return grown;
