@@ -15,14 +15,14 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kColumns = 5;
+constexpr int64_t kStripeColumns = 5;
 
 // Columns 1 and 3, of very different spread, say by their sum in which stripe a row is. Column 2 has few numbers, and
 // column 4 is column 1 again, rounded otherwise.
 Dataset Stripes(int64_t rows, int64_t outputs, uint64_t seed, DType dtype = DType::kF32) {
   Random random(seed);
   Dataset data;
-  data.features = Matrix(rows, kColumns, dtype);
+  data.features = Matrix(rows, kStripeColumns, dtype);
   data.targets = Matrix(rows, outputs, dtype);
   DispatchFloat(dtype, [&]<class T>(T) {
     for (int64_t i = 0; i < rows; ++i) {
@@ -121,7 +121,7 @@ TEST(ColumnSums, TreesThatAskAboutThemAreANetwork) {
         Model model;
         model.network = NetworkOfTrees(trees, outputs, outputs > 1, dtype);
         ASSERT_EQ(model.network.layers().size(), 4U);
-        EXPECT_EQ(model.network.inputs(), kColumns);
+        EXPECT_EQ(model.network.inputs(), kStripeColumns);
         const Matrix answers = NetworkOutputs(model, *MakeBackend("serial"), asked.features);
         int64_t apart = 0;
         DispatchFloat(dtype, [&]<class T>(T) {
