@@ -173,7 +173,7 @@ class OnnxTest(CliTest):
         for dtype in ("f32", "f64"):
             with self.subTest(dtype=dtype):
                 self.train("--data", "x.csv", "--method", "boost", "--tree-pairs", "2", "--dtype", dtype, "--model", "m", "--overwrite")
-                self.assertEqual(len(json.loads(self.succeed("model", "show", "m", "--json", "-").out)["layers"]), 4)
+                self.assertEqual(len(self.layers_of("m")), 4)
                 self.assertSameClasses("m", "x.csv", {"input": numbers(rows, rows[0][:-1])}, 1e-3)
 
     @needs_onnx

@@ -156,6 +156,11 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.out, "")
         return result
 
+    def layers_of(self, model):
+        """The layers that a model's file describes."""
+        metadata, _ = read_safetensors(self.read(model, "rb"))
+        return json.loads(metadata["lamina"])["network"]["layers"]
+
     def train_json(self, *arguments):
         """The result of a training run."""
         return json.loads(self.succeed("train", "--json", "-", *arguments).out)

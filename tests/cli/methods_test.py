@@ -22,10 +22,6 @@ def npy(rows):
 
 
 class MethodsTest(CliTest):
-    def layers_of(self, model):
-        metadata, _ = read_safetensors(self.read(model, "rb"))
-        return json.loads(metadata["lamina"])["network"]["layers"]
-
     @unittest.skipUnless(DATA, "optical digits: LAMINA_DATA is not set")
     def test_the_authors_results(self):
         files = ("--data", os.path.join(SMALL, "optdigits_train.csv"), "--test", os.path.join(SMALL, "optdigits_test.csv"),
