@@ -9,7 +9,7 @@ set(lamina_public_headers
     tune/tuner.h)
 # What those include: types in their interfaces.
 set(lamina_public_parts
-    backend/backend.h backend/cpu/row_forward.h backend/cpu/row_kernels.h backend/cpu/row_storage.h backend/cpu/row_task.h backend/elementwise.h backend/gpu_info.h backend/plan.h boost/boosted_trees.h boost/column_bins.h base/buffer.h base/check.h
+    backend/backend.h backend/cpu/row_forward.h backend/cpu/row_kernels.h backend/cpu/row_storage.h backend/cpu/row_task.h backend/elementwise.h backend/gpu_info.h backend/plan.h boost/column_bins.h boost/trees.h base/buffer.h base/check.h
     base/dtype.h base/error.h base/exchanged_parts.h base/file.h base/half.h base/mapped_file.h base/matrix_view.h base/names.h
     base/part_file.h base/row_source.h base/setting.h data/encode/class_map.h data/encode/dataset.h
     data/encode/decisions.h data/encode/derive.h data/encode/fitted_column.h data/encode/input_encoder.h data/encode/preprocess_options.h data/encode/text_scores.h

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lamina/boost/boosted_trees.h"
 #include "lamina/boost/score_form.h"
+#include "lamina/boost/trees.h"
 #include "lamina/data/encode/dataset.h"
 
 namespace lamina {

@@ -12,6 +12,7 @@
 
 #include "lamina/base/nan.h"
 #include "lamina/base/random.h"
+#include "lamina/boost/boosted_trees.h"
 #include "lamina/boost/score_form.h"
 #include "lamina/rbf/even_rows.h"
 

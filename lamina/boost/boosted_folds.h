@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "lamina/boost/boosted_trees.h"
+#include "lamina/boost/trees.h"
+#include "lamina/data/encode/dataset.h"
 
 namespace lamina {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lamina/base/buffer.h"
-#include "lamina/boost/boosted_trees.h"
+#include "lamina/boost/trees.h"
 
 namespace lamina {
 

@@ -51,9 +51,77 @@ std::vector<int64_t> AskedWithSums(const BoostedTrees& trees, const Collected& a
       asked.push_back(question.first);
     }
   }
-  const int64_t inputs = trees.bins.columns() - std::ssize(trees.sums);
-  return asked.empty() || asked.back() < inputs ? std::vector<int64_t>() : asked;
+  return asked.empty() || asked.back() < trees.inputs() ? std::vector<int64_t>() : asked;
 }
+
+// Writes weights and biases, of which all are 0, of a network of trees.
+template <class T>
+class Writer {
+ public:
+  Writer(const BoostedTrees& trees, const std::vector<int64_t>& asked, Network& network)
+      : trees_(trees), asked_(asked), network_(network) {}
+
+  void WriteColumns() {
+    for (size_t i = 0; i < asked_.size(); ++i) {
+      T* const weights = network_.Weights(0).Row<T>(static_cast<int64_t>(i));
+      if (asked_[i] < trees_.inputs()) {
+        weights[asked_[i]] = 1;
+        continue;
+      }
+      const ColumnSum& sum = trees_.SumOf(asked_[i]);
+      weights[sum.first] = static_cast<T>(sum.first_weight);
+      weights[sum.second] = static_cast<T>(sum.second_weight);
+    }
+  }
+
+  // The sum of the neuron must tell one side from the other. Both sides themselves get a plain yes or no, however it is
+  // rounded.
+  void WriteQuestion(int64_t column, const ColumnCut& cut, int64_t place) {
+    constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
+    const double middle = (cut.below + cut.above) / 2;
+    const double size = std::abs(middle) + (column < trees_.inputs() ? 0 : trees_.SumOf(column).size);
+    const double apart = std::max((cut.above - cut.below) / 2, size * 8 * kEpsilon);
+    const double half = apart - (apart + size) * 2 * kEpsilon;
+    const int64_t input = asked_.empty() ? column : std::ranges::lower_bound(asked_, column) - asked_.begin();
+    Weights(0, place)[input] = static_cast<T>(1 / half);
+    Bias(0)[place] = static_cast<T>(-middle / half);
+  }
+
+  void WritePath(const Path& path, int64_t place, const std::vector<double>& added) {
+    for (const auto& [question, answer] : path) {
+      Weights(1, place)[question] = answer ? T(0.5) : T(-0.5);
+    }
+    Bias(1)[place] = T(1) - static_cast<T>(path.size()) / 2;
+    EachScore(added, [&](int64_t k, double x) { Weights(2, k)[place] = static_cast<T>(x); });
+  }
+
+  void WriteStart(const std::vector<double>& start) {
+    EachScore(start, [&](int64_t k, double x) { Bias(2)[k] = static_cast<T>(x); });
+  }
+
+ private:
+  // Of layers from that of the questions on.
+  T* Weights(size_t layer, int64_t neuron) { return network_.Weights(first_ + layer).template Row<T>(neuron); }
+  T* Bias(size_t layer) { return static_cast<T*>(network_.Bias(first_ + layer)); }
+
+  // One score is that of the second of two classes.
+  template <class To>
+  void EachScore(const std::vector<double>& scores, const To& to) const {
+    if (std::ssize(scores) < network_.outputs()) {
+      to(0, -scores[0] / 2);
+      to(1, scores[0] / 2);
+      return;
+    }
+    for (size_t k = 0; k < scores.size(); ++k) {
+      to(static_cast<int64_t>(k), scores[k]);
+    }
+  }
+
+  const BoostedTrees& trees_;
+  const std::vector<int64_t>& asked_;
+  Network& network_;
+  size_t first_ = asked_.empty() ? 0 : 1;
+};
 
 }  // namespace
 
@@ -71,62 +139,24 @@ Network NetworkOfTrees(const BoostedTrees& trees, int64_t outputs, bool classes,
     std::transform(start.begin(), start.end(), base.begin(), start.begin(), std::plus<>());
   }
   const auto neurons = [](const auto& map) { return std::max<int64_t>(1, std::ssize(map)); };
-  const int64_t inputs = trees.bins.columns() - std::ssize(trees.sums);
   const std::vector<int64_t> asked = AskedWithSums(trees, all);
-  const size_t first = asked.empty() ? 0 : 1;  // layer of questions
-  std::vector<LayerSpec> layers = TreeLayers(asked.empty() ? inputs : std::ssize(asked), neurons(all.questions),
+  std::vector<LayerSpec> layers = TreeLayers(asked.empty() ? trees.inputs() : std::ssize(asked), neurons(all.questions),
                                              neurons(all.paths), outputs, classes);
   if (!asked.empty()) {
-    layers.insert(layers.begin(), {inputs, std::ssize(asked), Synapse::kDot, Activation(), /*bias=*/false});
+    layers.insert(layers.begin(), {trees.inputs(), std::ssize(asked), Synapse::kDot, Activation(), /*bias=*/false});
   }
   Network network(layers, dtype);
-  const bool one_score = std::ssize(start) < outputs;  // of the second of two classes
   DispatchFloat(dtype, [&]<class T>(T) {
-    const auto bias = [&](size_t layer) { return static_cast<T*>(network.Bias(first + layer)); };
-    const auto weights = [&](size_t layer, int64_t neuron) { return network.Weights(first + layer).Row<T>(neuron); };
-    for (size_t i = 0; i < asked.size(); ++i) {
-      T* const of_column = network.Weights(0).Row<T>(static_cast<int64_t>(i));
-      if (asked[i] < inputs) {
-        of_column[asked[i]] = 1;
-        continue;
-      }
-      const ColumnSum& sum = trees.sums[static_cast<size_t>(asked[i] - inputs)];
-      of_column[sum.first] = static_cast<T>(sum.first_weight);
-      of_column[sum.second] = static_cast<T>(sum.second_weight);
-    }
+    Writer<T> writer(trees, asked, network);
+    writer.WriteColumns();
     for (const auto& [question, place] : all.questions) {
-      const ColumnCut& cut = trees.bins.cuts[static_cast<size_t>(question.first)][static_cast<size_t>(question.second)];
-      const double middle = (cut.below + cut.above) / 2;
-      // The sum of the neuron must tell one side from the other. Both sides themselves get a plain yes or no, however
-      // it is rounded.
-      constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
-      const double size = question.first < inputs ? 0 : trees.sums[static_cast<size_t>(question.first - inputs)].size;
-      const double apart = std::max((cut.above - cut.below) / 2, (size + std::abs(middle)) * 8 * kEpsilon);
-      const double half = apart - (apart + size + std::abs(middle)) * 2 * kEpsilon;
-      const int64_t column =
-          asked.empty() ? question.first : std::ranges::lower_bound(asked, question.first) - asked.begin();
-      weights(0, place)[column] = static_cast<T>(1 / half);
-      bias(0)[place] = static_cast<T>(-middle / half);
+      const auto& [column, cut] = question;
+      writer.WriteQuestion(column, trees.bins.cuts[static_cast<size_t>(column)][static_cast<size_t>(cut)], place);
     }
-    const auto add = [&](const std::vector<double>& added, const auto& to) {
-      if (one_score) {
-        to(0, -added[0] / 2);
-        to(1, added[0] / 2);
-        return;
-      }
-      for (size_t k = 0; k < added.size(); ++k) {
-        to(static_cast<int64_t>(k), added[k]);
-      }
-    };
     for (const auto& [path, neuron] : all.paths) {
-      const auto& [place, added] = neuron;
-      for (const auto& [question, answer] : path) {
-        weights(1, place)[question] = answer ? T(0.5) : T(-0.5);
-      }
-      bias(1)[place] = T(1) - static_cast<T>(path.size()) / 2;
-      add(added, [&, place = place](int64_t k, double x) { weights(2, k)[place] = static_cast<T>(x); });
+      writer.WritePath(path, neuron.first, neuron.second);
     }
-    add(start, [&](int64_t k, double x) { bias(2)[k] = static_cast<T>(x); });
+    writer.WriteStart(start);
   });
   return network;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lamina/base/dtype.h"
-#include "lamina/boost/boosted_trees.h"
+#include "lamina/boost/trees.h"
 #include "lamina/nn/network.h"
 
 namespace lamina {

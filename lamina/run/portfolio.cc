@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "lamina/base/text.h"
-#include "lamina/boost/boosted_trees.h"
+#include "lamina/boost/trees.h"
 #include "lamina/settings/settings_text.h"
 
 namespace lamina {

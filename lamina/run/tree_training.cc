@@ -16,6 +16,7 @@
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/boost/boosted_folds.h"
+#include "lamina/boost/boosted_trees.h"
 #include "lamina/boost/column_sums.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
@@ -33,7 +34,7 @@ constexpr int64_t kLeastRowsOfTrees = 100;  // that are left out
 constexpr double kUsualOperations = 1.2e10;  // some two seconds of one thread
 constexpr double kMostOperations = 4e10;     // that nobody has asked for
 
-constexpr double kDeepMustHave = 0.99;  // of the loss of trees that answer in a third of the time
+constexpr double kMustHave = 0.99;  // of the loss of trees that answer in less time
 
 constexpr ShareRule kShareOfTrees = {0.25, 0, 0.95};
 
@@ -114,58 +115,73 @@ std::vector<BoostOptions> OptionsToTry(const TrainSettings& settings, const Data
   return options;
 }
 
-}  // namespace
-
-std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
-                                       const Backend& backend, const std::function<bool()>& stop_requested,
-                                       bool learn_both) {
-  const int64_t outputs = train.targets.cols();
-  const bool classes = !train.labels.empty();
-  const bool device = backend.space() == Space::kDevice;
-  BoostOptions options;
+// Trees that are tried in turn. Those that answer rows left out best are kept. Each function says whether trees were
+// grown to the end.
+struct Trial {
+  const TrainSettings& settings;
+  const Dataset& train;
+  const Dataset& validation;
+  int threads;
+  const std::function<bool()>& stop_requested;
+  BoostOptions options;  // of those that are kept
   BoostedTrees trees;
-  // Whether they were grown to the end.
-  const auto try_those = [&](BoostOptions tried) {
-    tried.threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
+
+  bool Try(BoostOptions tried) {
+    tried.threads = threads;
     tried.stop_requested = stop_requested;
     BoostedTrees grown =
         validation.size() > 0 ? FitBoostedTrees(train, validation, tried) : FitBoostedTreesByFolds(train, tried);
     if (!grown.complete) {
       return false;
     }
-    if (!trees.complete || grown.left_out_loss < kDeepMustHave * trees.left_out_loss) {
+    if (!trees.complete || grown.left_out_loss < kMustHave * trees.left_out_loss) {
       trees = std::move(grown);
       options = std::move(tried);
     }
     return true;
-  };
-  for (BoostOptions& tried : OptionsToTry(settings, train, validation.size() > 0)) {
-    if (!try_those(std::move(tried))) {
-      return std::nullopt;
-    }
   }
-  BoostOptions with_sums = TreeOptions(settings, train, validation.size() > 0, options.leaves);
-  with_sums.sums = SumsOfPairs(trees, train.features,
-                               settings.tree_pairs.value_or(train.size() >= kLeastRowsOfDeepTrees ? kTreePairs : 0));
-  with_sums.to_beat = trees.losses;
-  if (!with_sums.sums.empty() && !try_those(std::move(with_sums))) {
-    return std::nullopt;
+
+  // Trees as those that are kept, which also ask about sums of the columns that these ask together.
+  bool TrySums() {
+    const int64_t usual = train.size() >= kLeastRowsOfDeepTrees ? kTreePairs : 0;
+    BoostOptions with_sums = TreeOptions(settings, train, validation.size() > 0, options.leaves);
+    with_sums.sums = SumsOfPairs(trees, train.features, settings.tree_pairs.value_or(usual));
+    with_sums.to_beat = trees.losses;
+    return with_sums.sums.empty() || Try(std::move(with_sums));
   }
-  if (learn_both && validation.size() > 0) {
+
+  // As many trees of all rows; what was said of rows left out stays.
+  bool LearnBoth() {
     options.rounds = std::ssize(trees.trees);
     options.to_beat.clear();
     BoostedTrees of_both = FitBoostedTrees(RowsOfBoth(train, validation), Dataset(), options);
-    if (!of_both.complete) {
-      return std::nullopt;
-    }
     of_both.left_out = std::move(trees.left_out);
     of_both.left_out_loss = trees.left_out_loss;
     trees = std::move(of_both);
+    return trees.complete;
   }
-  TreeTraining trained{
-      NetworkOfTrees(trees, outputs, classes, train.dtype()),
-      std::move(trees.left_out),
-      {{"trees", trees.trees.size()}, {"leaves", options.leaves}, {"rate", options.rate}, {"sums", trees.sums.size()}}};
+};
+
+}  // namespace
+
+std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
+                                       const Backend& backend, const std::function<bool()>& stop_requested,
+                                       bool learn_both) {
+  const bool device = backend.space() == Space::kDevice;
+  const int threads = device ? ResolveThreads(static_cast<int>(settings.threads)) : backend.threads();
+  Trial trial{settings, train, validation, threads, stop_requested, {}, {}};
+  const std::vector<BoostOptions> options = OptionsToTry(settings, train, validation.size() > 0);
+  if (!std::ranges::all_of(options, [&](const BoostOptions& tried) { return trial.Try(tried); }) || !trial.TrySums() ||
+      (learn_both && validation.size() > 0 && !trial.LearnBoth())) {
+    return std::nullopt;
+  }
+  BoostedTrees& trees = trial.trees;
+  TreeTraining trained{NetworkOfTrees(trees, train.targets.cols(), !train.labels.empty(), train.dtype()),
+                       std::move(trees.left_out),
+                       {{"trees", trees.trees.size()},
+                        {"leaves", trial.options.leaves},
+                        {"rate", trial.options.rate},
+                        {"sums", trees.sums.size()}}};
   if (!std::isnan(trees.left_out_loss)) {
     trained.found["left_out_loss"] = trees.left_out_loss;
   }

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "lamina/backend/backend.h"
-#include "lamina/boost/boosted_trees.h"
+#include "lamina/boost/trees.h"
 #include "lamina/model/model.h"
 #include "lamina/run/train_data.h"
 #include "lamina/settings/settings.h"

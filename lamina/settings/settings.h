@@ -12,7 +12,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/file.h"
 #include "lamina/base/setting.h"
-#include "lamina/boost/boosted_trees.h"
+#include "lamina/boost/trees.h"
 #include "lamina/data/encode/preprocess_options.h"
 #include "lamina/data/encode/sample_weights.h"
 #include "lamina/data/encode/target_encoder.h"

@@ -9,6 +9,7 @@
 #include "lamina/backend/backends.h"
 #include "lamina/base/random.h"
 #include "lamina/boost/boosted_folds.h"
+#include "lamina/boost/boosted_trees.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
 
