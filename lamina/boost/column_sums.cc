@@ -67,6 +67,7 @@ std::vector<ColumnSum> SumsOfPairs(const BoostedTrees& trees, const Matrix& x, i
     AddGains(trees, tree, gains);
   }
   std::vector<std::pair<double, Pair>> by_gain;
+  by_gain.reserve(gains.size());
   for (const auto& [pair, gain] : gains) {
     by_gain.emplace_back(-gain, pair);
   }

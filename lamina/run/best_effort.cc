@@ -272,7 +272,8 @@ class PortfolioRun {
         model.part.left_out = "an answer is not a finite number";
       } else {
         model.part.temperature = classes() ? together.temperature : kNaN;
-        refit_seconds_ = refit_seconds_ + model.cost.refit_seconds;
+        refit_seconds_ =
+            refit_seconds_ + RefitSeconds(*model.entry, model.cost, model.part.seconds / static_cast<double>(at_once_));
         model.part.loss = together.loss;
         finished_.push_back(index);
         chosen_.push_back(std::move(together.chosen));

@@ -29,4 +29,7 @@ struct PortfolioCost {
 };
 PortfolioCost CostOf(const TableSize& all, const PortfolioEntry& entry, const PortfolioTurns& turns);
 
+/// How long a model of all rows on all threads will take, about, whose folds have taken so long.
+double RefitSeconds(const PortfolioEntry& entry, const PortfolioCost& cost, double seconds_of_folds);
+
 }  // namespace lamina
