@@ -10,9 +10,9 @@
 
 namespace lamina {
 
-/// Sums and differences of those columns of `x` that `trees` ask one below the other with the greatest gain, at most
-/// `pairs` pairs: of numbers in standard deviations. Columns of few different numbers are left out. The trees have
-/// grown on these rows, without sums.
+/// Sums and differences of pairs of columns, in standard deviations of the rows `x`. At most `pairs` pairs: those that
+/// `trees` ask one below the other with the greatest gain. Columns of few different numbers are left out. The trees
+/// have grown on these rows, without sums.
 std::vector<ColumnSum> SumsOfPairs(const BoostedTrees& trees, const Matrix& x, int64_t pairs);
 
 /// rows × sums, of the type of `x`.

@@ -100,7 +100,7 @@ class Writer {
   }
 
  private:
-  // Of layers from that of the questions on.
+  // Layers are counted from that of the questions on.
   T* Weights(size_t layer, int64_t neuron) { return network_.Weights(first_ + layer).template Row<T>(neuron); }
   T* Bias(size_t layer) { return static_cast<T*>(network_.Bias(first_ + layer)); }
 
