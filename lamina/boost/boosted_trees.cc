@@ -21,7 +21,7 @@ namespace lamina {
 namespace {
 
 constexpr double kLeastGain = 1e-9;
-constexpr size_t kTrialRounds = 30;       // before trees are beaten
+constexpr size_t kTrialRounds = 30;       // before BoostOptions::to_beat ends trees
 constexpr double kLeastCurvature = 1e-6;  // of a row that is answered surely
 
 struct Question {

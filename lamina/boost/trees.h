@@ -27,7 +27,7 @@ inline constexpr int64_t kTreeLeaves = 8;
 /// Leaves that are worth a try where there are so many training rows (docs/decisions/0140).
 inline constexpr int64_t kDeepTreeLeaves = 32;
 inline constexpr int64_t kLeastRowsOfDeepTrees = 2000;
-inline constexpr int64_t kLeastRowsOfDeepestTrees = 8000;  // twice as deep
+inline constexpr int64_t kLeastRowsOfDeepestTrees = 8000;  // of twice as many leaves
 /// Pairs of columns whose sums are worth a try.
 inline constexpr int64_t kTreePairs = 6;
 /// Bins of a column that help (docs/decisions/0142).
@@ -59,7 +59,7 @@ struct BoostOptions {
   int64_t least_rows = 10;         // of a leaf
   uint64_t seed = 1;
   int threads = 1;
-  /// Losses of the validation rows after each round of other trees (BoostedTrees::losses). From the 30th round on these
+  /// Losses of the validation rows after each round of other trees (BoostedTrees::losses). After some rounds these
   /// trees end where theirs is not less. Empty: nothing ends them.
   std::vector<double> to_beat;
   std::function<bool()> stop_requested;

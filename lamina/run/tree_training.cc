@@ -41,8 +41,9 @@ constexpr ShareRule kShareOfTrees = {0.25, 0, 0.95};
 bool HasClasses(const Preprocessor& preprocessor) { return preprocessor.targets().task() == Task::kClassification; }
 
 BoostOptions TreeOptions(const TrainSettings& settings, const Dataset& train, bool validates,
-                         int64_t leaves = kTreeLeaves) {
+                         int64_t leaves = kTreeLeaves, std::vector<ColumnSum> sums = {}) {
   BoostOptions options;
+  options.sums = std::move(sums);
   options.classes = !train.labels.empty();
   options.leaves = settings.tree_leaves.value_or(leaves);
   options.rounds = settings.tree_rounds;
@@ -144,10 +145,13 @@ struct Trial {
   // Trees as those that are kept, which also ask about sums of the columns that these ask together.
   bool TrySums() {
     const int64_t usual = train.size() >= kLeastRowsOfDeepTrees ? kTreePairs : 0;
-    BoostOptions with_sums = TreeOptions(settings, train, validation.size() > 0, options.leaves);
-    with_sums.sums = SumsOfPairs(trees, train.features, settings.tree_pairs.value_or(usual));
+    std::vector<ColumnSum> sums = SumsOfPairs(trees, train.features, settings.tree_pairs.value_or(usual));
+    if (sums.empty()) {
+      return true;
+    }
+    BoostOptions with_sums = TreeOptions(settings, train, validation.size() > 0, options.leaves, std::move(sums));
     with_sums.to_beat = trees.losses;
-    return with_sums.sums.empty() || Try(std::move(with_sums));
+    return Try(std::move(with_sums));
   }
 
   // As many trees of all rows; what was said of rows left out stays.
