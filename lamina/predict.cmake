@@ -20,7 +20,7 @@ set(predict_sources
     data/encode/encoder_json.cc data/encode/fitted_column.cc data/encode/input_encoder.cc data/encode/new_labels.cc
     data/encode/preprocessor.cc data/encode/report_text.cc data/encode/target_encoder.cc
     data/encode/text_hash.cc data/encode/text_scores.cc
-    backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/row_storage.cc nn/conjunctions.cc nn/network.cc nn/normalization.cc nn/parameter_table.cc nn/rounded_network.cc
+    backend/cpu/amx_support.cc backend/cpu/instruction_sets.cc backend/cpu/row_storage.cc nn/conjunctions.cc nn/network.cc nn/normalization.cc nn/parameter_array.cc nn/parameter_table.cc nn/rounded_network.cc
     model/answer.cc model/cell_rows.cc model/checked_json.cc model/data_profile.cc model/int8_ranges.cc model/intervals.cc model/matrix_file.cc model/model.cc
     model/network_file.cc model/outputs.cc model/placed_elements.cc model/safetensors.cc)
 # What computes: for speed. Constructors in it are cold ([[gnu::cold]]), and so for size: a model is prepared once.

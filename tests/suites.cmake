@@ -18,7 +18,7 @@ if(LAMINA_SANITIZE OR NOT LAMINA_TEST_SUITE STREQUAL "all")
 endif()
 if(LAMINA_TEST_SUITE STREQUAL "memory")
   # Bytes from outside, files, threads, processes, everything with a lifetime, and the kernels at their edges.
-  string(CONCAT suite_sources "^(base|data|layer|fuzz)/|^boost/(row_bins|tree_kernels)_|^cluster/communicator_|^conformance/(layer|distance|typed|reductions)_|^nn/(conjunctions|executor|network)_|"
+  string(CONCAT suite_sources "^(base|data|layer|fuzz)/|^boost/(row_bins|tree_kernels)_|^cluster/communicator_|^conformance/(layer|distance|typed|reductions)_|^nn/(conjunctions|executor|network|parameter_array)_|"
     "^model/(answer|c_interface|many_threads|model|predictions|predictor|row_encoder|safetensors|zero_weights|matrix_file)_|^train/history_|^run/(run_control|session)_|^library_example_")
   # Guards around matrices find what GPU kernels write outside of them in the suite of results; compute-sanitizer in scripts/gpu-check.
   set(suite_cuda_emulated FALSE)
@@ -32,7 +32,7 @@ elseif(LAMINA_TEST_SUITE STREQUAL "threads")
   # Teams and what they compute, sessions and searches that are watched and stopped from other threads, models that many threads use;
   # the window's workers are tests/gui.
   string(CONCAT suite_sources "^base/(team|team_choice|unfinished_files|file_claim)_|^cluster/(communicator|sharded_steps)_|^layer/neighbours_|"
-    "^conformance/(layer|distance|reductions|update)_|^nn/(executor|training_steps)_|^model/(answer|c_interface|many_threads|predictor)_|"
+    "^conformance/(layer|distance|reductions|update)_|^nn/(executor|parameter_array|training_steps)_|^model/(answer|c_interface|many_threads|predictor)_|"
     "^search/(search|shared_folder)_|^train/trainer_|^run/(run_control|session)_|^library_example_")
   set(suite_cuda_emulated FALSE)
   set(suite_fuzz_corpus FALSE)

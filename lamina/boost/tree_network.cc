@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace lamina {
@@ -54,7 +55,17 @@ std::vector<int64_t> AskedWithSums(const BoostedTrees& trees, const Collected& a
   return asked.empty() || asked.back() < trees.inputs() ? std::vector<int64_t>() : asked;
 }
 
-// Writes weights and biases, of which all are 0, of a network of trees.
+// Entries of a map in the order of their places.
+template <class Map, class PlaceOf>
+std::vector<const typename Map::value_type*> ByPlace(const Map& map, const PlaceOf& place_of) {
+  std::vector<const typename Map::value_type*> ordered(map.size());
+  for (const auto& entry : map) {
+    ordered[static_cast<size_t>(place_of(entry.second))] = &entry;
+  }
+  return ordered;
+}
+
+// Writes the weights and biases, of which all are 0, of a network of trees. Most weights stand in lists.
 template <class T>
 class Writer {
  public:
@@ -62,18 +73,45 @@ class Writer {
       : trees_(trees), asked_(asked), network_(network) {}
 
   void WriteColumns() {
-    for (size_t i = 0; i < asked_.size(); ++i) {
-      T* const weights = network_.Weights(0).Row<T>(static_cast<int64_t>(i));
-      if (asked_[i] < trees_.inputs()) {
-        weights[asked_[i]] = 1;
-        continue;
+    for (const int64_t column : asked_) {
+      if (column < trees_.inputs()) {
+        list_.Add(column, 1);
+      } else {
+        const ColumnSum& sum = trees_.SumOf(column);
+        std::pair first(sum.first, sum.first_weight);
+        std::pair second(sum.second, sum.second_weight);
+        if (second < first) {
+          std::swap(first, second);
+        }
+        Add(first.first, first.second);
+        Add(second.first, second.second);
       }
-      const ColumnSum& sum = trees_.SumOf(asked_[i]);
-      weights[sum.first] = static_cast<T>(sum.first_weight);
-      weights[sum.second] = static_cast<T>(sum.second_weight);
+      list_.EndRow();
     }
+    WriteList(0);
   }
 
+  void WriteQuestions(const Collected& all) {
+    for (const auto* const question : ByPlace(all.questions, [](int64_t place) { return place; })) {
+      const auto& [asked, place] = *question;
+      const auto& [column, cut] = asked;
+      WriteQuestion(column, trees_.bins.cuts[static_cast<size_t>(column)][static_cast<size_t>(cut)], place);
+    }
+    WriteList(first_);
+  }
+
+  void WritePaths(const Collected& all) {
+    for (const auto* const path : ByPlace(all.paths, [](const auto& added) { return added.first; })) {
+      WritePath(path->first, path->second.first, path->second.second);
+    }
+    WriteList(first_ + 1);
+  }
+
+  void WriteStart(const std::vector<double>& start) {
+    EachScore(start, [&](int64_t k, double x) { Bias(2)[k] = static_cast<T>(x); });
+  }
+
+ private:
   // The sum of the neuron must tell one side from the other. Both sides themselves get a plain yes or no, however it is
   // rounded.
   void WriteQuestion(int64_t column, const ColumnCut& cut, int64_t place) {
@@ -83,25 +121,32 @@ class Writer {
     const double apart = std::max((cut.above - cut.below) / 2, size * 8 * kEpsilon);
     const double half = apart - (apart + size) * 2 * kEpsilon;
     const int64_t input = asked_.empty() ? column : std::ranges::lower_bound(asked_, column) - asked_.begin();
-    Weights(0, place)[input] = static_cast<T>(1 / half);
+    Add(input, 1 / half);
+    list_.EndRow();
     Bias(0)[place] = static_cast<T>(-middle / half);
   }
 
   void WritePath(const Path& path, int64_t place, const std::vector<double>& added) {
     for (const auto& [question, answer] : path) {
-      Weights(1, place)[question] = answer ? T(0.5) : T(-0.5);
+      Add(question, answer ? 0.5 : -0.5);
     }
+    list_.EndRow();
     Bias(1)[place] = T(1) - static_cast<T>(path.size()) / 2;
-    EachScore(added, [&](int64_t k, double x) { Weights(2, k)[place] = static_cast<T>(x); });
+    EachScore(added,
+              [&](int64_t k, double x) { network_.Weights(first_ + 2).template Row<T>(k)[place] = static_cast<T>(x); });
   }
 
-  void WriteStart(const std::vector<double>& start) {
-    EachScore(start, [&](int64_t k, double x) { Bias(2)[k] = static_cast<T>(x); });
+  void Add(int64_t input, double weight) { list_.Add(input, static_cast<double>(static_cast<T>(weight))); }
+
+  void WriteList(size_t layer) {
+    list_.cols = network_.layers()[layer].inputs;
+    while (list_.rows() < network_.layers()[layer].outputs) {  // a neuron of a layer that would have none
+      list_.EndRow();
+    }
+    network_.ListWeights(layer, std::make_shared<const SparseMatrix>(std::exchange(list_, {})));
   }
 
- private:
   // Layers are counted from that of the questions on.
-  T* Weights(size_t layer, int64_t neuron) { return network_.Weights(first_ + layer).template Row<T>(neuron); }
   T* Bias(size_t layer) { return static_cast<T*>(network_.Bias(first_ + layer)); }
 
   // One score is that of the second of two classes.
@@ -121,6 +166,7 @@ class Writer {
   const std::vector<int64_t>& asked_;
   Network& network_;
   size_t first_ = asked_.empty() ? 0 : 1;
+  SparseMatrix list_;  // of the layer that is being written
 };
 
 }  // namespace
@@ -148,14 +194,11 @@ Network NetworkOfTrees(const BoostedTrees& trees, int64_t outputs, bool classes,
   Network network(layers, dtype);
   DispatchFloat(dtype, [&]<class T>(T) {
     Writer<T> writer(trees, asked, network);
-    writer.WriteColumns();
-    for (const auto& [question, place] : all.questions) {
-      const auto& [column, cut] = question;
-      writer.WriteQuestion(column, trees.bins.cuts[static_cast<size_t>(column)][static_cast<size_t>(cut)], place);
+    if (!asked.empty()) {
+      writer.WriteColumns();
     }
-    for (const auto& [path, neuron] : all.paths) {
-      writer.WritePath(path, neuron.first, neuron.second);
-    }
+    writer.WriteQuestions(all);
+    writer.WritePaths(all);
     writer.WriteStart(start);
   });
   return network;

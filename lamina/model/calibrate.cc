@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -22,12 +21,8 @@ constexpr int kSections = 16;
 
 // What goes into the last activation: rows × outputs.
 Matrix LogitsOf(const Model& model, const Backend& backend, const Matrix& features) {
-  std::vector<LayerSpec> layers = model.network.layers();
-  layers.back().activation = Activation();
   Model linear;
-  linear.network = Network(std::move(layers), model.network.dtype());
-  std::memcpy(linear.network.parameters(), model.network.parameters(),
-              static_cast<size_t>(model.network.parameter_bytes()));
+  linear.network = model.network.WithOutput(Activation());
   const Matrix outputs = NetworkOutputs(linear, backend, features);
   Matrix logits(outputs.rows(), outputs.cols(), DType::kF64);
   ConvertMatrix(outputs.view(), logits.view());

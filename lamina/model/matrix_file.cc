@@ -1,6 +1,7 @@
 // Bits and the elements that they stand for.
 #include "lamina/model/matrix_file.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr const char* kPlaces = ".places";
 constexpr const char* kValues = ".values";
-constexpr size_t kLeastSaved_bytes = 4096;  // small matrices stay whole, as other programs read them
+constexpr int64_t kLeastSaved_bytes = 4096;  // small matrices stay whole, as other programs read them
 
 int64_t BytesOfRow(int64_t cols) { return cols / 8 + (cols % 8 == 0 ? 0 : 1); }
 
@@ -59,6 +60,47 @@ MatrixWithoutZeros WithoutZeros(ConstMatrixView matrix) {
   return made;
 }
 
+MatrixWithoutZeros WithoutZeros(const SparseMatrix& list, DType dtype) {
+  const int64_t row_bytes = BytesOfRow(list.cols);
+  MatrixWithoutZeros made;
+  made.places.resize(static_cast<size_t>(list.rows() * row_bytes));
+  std::array<char, sizeof(double)> bytes{};
+  const auto size = static_cast<size_t>(DTypeSize_bytes(dtype));
+  for (int64_t i = 0; i < list.rows(); ++i) {
+    for (const auto& [column, value] : list.Row(i)) {
+      made.places[static_cast<size_t>(i * row_bytes + column / 8)] |= static_cast<uint8_t>(1U << (column % 8));
+      WriteNumber(value, dtype, bytes.data());
+      made.values.append(bytes.data(), size);
+    }
+  }
+  return made;
+}
+
+// A matrix, of whose elements `count` are not 0, is two tensors where these have at most half of its bytes.
+bool LeavesZerosOut(DType dtype, int64_t rows, int64_t cols, int64_t count) {
+  const int64_t whole_bytes = rows * cols * DTypeSize_bytes(dtype);
+  const int64_t rest_bytes = rows * BytesOfRow(cols) + count * DTypeSize_bytes(dtype);
+  return 2 * rest_bytes <= whole_bytes && rest_bytes + kLeastSaved_bytes <= whole_bytes;
+}
+
+void AddTensorsOf(const std::string& name, const MatrixWithoutZeros& kept, DType dtype, int64_t rows, int64_t cols,
+                  std::map<std::string, TensorView>& tensors) {
+  const int64_t count = std::ssize(kept.values) / DTypeSize_bytes(dtype);
+  tensors[name + kPlaces] = ViewOfArray(kept.places.data(), DType::kU8, {rows, BytesOfRow(cols)});
+  tensors[name + kValues] = ViewOfArray(kept.values.data(), dtype, {count});
+}
+
+// Calls `each` with the places of elements, row by row, as tensors without zeros tell them.
+template <class Each>
+void EachPlace(std::string_view places, int64_t cols, const Each& each) {
+  const auto row_bytes = static_cast<size_t>(BytesOfRow(cols));
+  for (size_t i = 0; i < places.size(); ++i) {
+    for (unsigned byte = static_cast<uint8_t>(places[i]); byte != 0; byte &= byte - 1) {
+      each(static_cast<int64_t>(i / row_bytes), static_cast<int64_t>(i % row_bytes * 8) + std::countr_zero(byte));
+    }
+  }
+}
+
 }  // namespace
 
 TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape) {
@@ -71,17 +113,20 @@ TensorView ViewOfArray(const void* data, DType dtype, std::vector<int64_t> shape
 
 void AddMatrix(const std::string& name, ConstMatrixView matrix, std::deque<MatrixWithoutZeros>& made,
                std::map<std::string, TensorView>& tensors) {
-  const TensorView whole = ViewOfArray(matrix.data, matrix.dtype, {matrix.rows, matrix.cols});
-  const int64_t count = CountOfNot0(matrix);
-  const auto rest_bytes =
-      static_cast<size_t>(matrix.rows * BytesOfRow(matrix.cols) + count * DTypeSize_bytes(matrix.dtype));
-  if (2 * rest_bytes > whole.bytes.size() || rest_bytes + kLeastSaved_bytes > whole.bytes.size()) {
-    tensors[name] = whole;
-    return;
+  if (LeavesZerosOut(matrix.dtype, matrix.rows, matrix.cols, CountOfNot0(matrix))) {
+    AddTensorsOf(name, made.emplace_back(WithoutZeros(matrix)), matrix.dtype, matrix.rows, matrix.cols, tensors);
+  } else {
+    tensors[name] = ViewOfArray(matrix.data, matrix.dtype, {matrix.rows, matrix.cols});
   }
-  const MatrixWithoutZeros& kept = made.emplace_back(WithoutZeros(matrix));
-  tensors[name + kPlaces] = ViewOfArray(kept.places.data(), DType::kU8, {matrix.rows, BytesOfRow(matrix.cols)});
-  tensors[name + kValues] = ViewOfArray(kept.values.data(), matrix.dtype, {count});
+}
+
+bool AddList(const std::string& name, const SparseMatrix& list, DType dtype, std::deque<MatrixWithoutZeros>& made,
+             std::map<std::string, TensorView>& tensors) {
+  const bool added = LeavesZerosOut(dtype, list.rows(), list.cols, std::ssize(list.elements));
+  if (added) {
+    AddTensorsOf(name, made.emplace_back(WithoutZeros(list, dtype)), dtype, list.rows(), list.cols, tensors);
+  }
+  return added;
 }
 
 void RequireMatrix(const SafetensorsFile& file, const std::string& name, DType dtype, int64_t rows, int64_t cols) {
@@ -96,18 +141,37 @@ void ReadMatrix(const SafetensorsFile& file, const std::string& name, MatrixView
     return;
   }
   const auto element_bytes = static_cast<size_t>(DTypeSize_bytes(to.dtype));
-  const auto row_bytes = static_cast<size_t>(BytesOfRow(to.cols));
-  const auto cols = static_cast<size_t>(to.cols);
-  std::memset(bytes, 0, static_cast<size_t>(to.rows) * cols * element_bytes);
+  std::memset(bytes, 0, static_cast<size_t>(to.rows * to.cols) * element_bytes);
   const char* value = parts.values.data();
-  for (size_t i = 0; i < parts.places.size(); ++i) {
-    const size_t first = i / row_bytes * cols + i % row_bytes * 8;
-    for (unsigned byte = static_cast<uint8_t>(parts.places[i]); byte != 0; byte &= byte - 1) {
-      const size_t at = first + static_cast<size_t>(std::countr_zero(byte));
-      std::memcpy(bytes + at * element_bytes, value, element_bytes);
-      value += element_bytes;
-    }
+  EachPlace(parts.places, to.cols, [&](int64_t row, int64_t column) {
+    std::memcpy(bytes + static_cast<size_t>(row * to.cols + column) * element_bytes, value, element_bytes);
+    value += element_bytes;
+  });
+}
+
+std::shared_ptr<const SparseMatrix> ReadList(const SafetensorsFile& file, const std::string& name, DType dtype,
+                                             int64_t rows, int64_t cols) {
+  const MatrixParts parts = PartsOf(file, name, dtype, rows, cols);
+  const int64_t count = std::ssize(parts.values) / DTypeSize_bytes(dtype);
+  const auto list_bytes = static_cast<int64_t>(sizeof(SparseMatrix::Element)) * count;
+  if (parts.places.empty() || list_bytes >= rows * cols * DTypeSize_bytes(dtype)) {
+    return nullptr;
   }
+  auto list = std::make_shared<SparseMatrix>();
+  list->cols = cols;
+  list->elements.reserve(static_cast<size_t>(count));
+  const char* value = parts.values.data();
+  EachPlace(parts.places, cols, [&](int64_t row, int64_t column) {
+    while (list->rows() < row) {
+      list->EndRow();
+    }
+    list->Add(column, ReadNumber(dtype, value));
+    value += DTypeSize_bytes(dtype);
+  });
+  while (list->rows() < rows) {
+    list->EndRow();
+  }
+  return list;
 }
 
 }  // namespace lamina

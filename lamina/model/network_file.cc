@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "lamina/base/error.h"
 #include "lamina/model/checked_json.h"
@@ -118,22 +119,50 @@ void RequireTensors(const SafetensorsFile& file, const json& node, const std::st
   }
 }
 
+// The number that stands at place `at` of a tensor of `cols` columns; 0: of a vector.
+[[noreturn]] void RefuseNumber(const std::string& name, bool positive, int64_t at, int64_t cols, double number) {
+  throw Error(ErrorCode::kBadModel,
+              fmt::format("tensor {} holds a number that is not {}finite at {}", name, positive ? "positive and " : "",
+                          cols == 0 ? fmt::format("[{}]", at) : fmt::format("[{}, {}]", at / cols, at % cols)),
+              {.value = fmt::format("{:g}", number), .remedy = "The file is damaged: train the model again."});
+}
+
 // For rows × cols elements; cols 0: a vector of `rows`. `positive`: they must be above 0, too.
 void RequireFinite(const std::string& name, const void* data, DType dtype, int64_t rows, int64_t cols, bool positive) {
-  DispatchFloat(dtype, [&]<class T>(T) {
-    const T* numbers = static_cast<const T*>(data);
-    const T* end = numbers + rows * std::max<int64_t>(cols, 1);
-    const T* bad =
-        std::find_if(numbers, end, [&](T number) { return !std::isfinite(number) || (positive && !(number > T(0))); });
-    if (bad != end) {
-      const int64_t at = bad - numbers;
-      throw Error(
-          ErrorCode::kBadModel,
-          fmt::format("tensor {} holds a number that is not {}finite at {}", name, positive ? "positive and " : "",
-                      cols == 0 ? fmt::format("[{}]", at) : fmt::format("[{}, {}]", at / cols, at % cols)),
-          {.value = fmt::format("{}", *bad), .remedy = "The file is damaged: train the model again."});
-    }
+  const int64_t count = rows * std::max<int64_t>(cols, 1);
+  const int64_t at = DispatchFloat(dtype, [&]<class T>(T) {
+    const T* const numbers = static_cast<const T*>(data);
+    return std::find_if(numbers, numbers + count,
+                        [&](T number) { return !std::isfinite(number) || (positive && !(number > T(0))); }) -
+           numbers;
   });
+  if (at < count) {
+    RefuseNumber(name, positive, at, cols,
+                 ReadNumber(dtype, static_cast<const char*>(data) + at * DTypeSize_bytes(dtype)));
+  }
+}
+
+void RequireFinite(const std::string& name, const SparseMatrix& list) {
+  for (int64_t i = 0; i < list.rows(); ++i) {
+    for (const auto& [column, value] : list.Row(i)) {
+      if (!std::isfinite(value)) {
+        RefuseNumber(name, false, i * list.cols + column, list.cols, value);
+      }
+    }
+  }
+}
+
+void CopyWeights(const SafetensorsFile& file, const std::string& name, size_t l, Network& network) {
+  const LayerSpec& layer = network.layers()[l];
+  const int64_t outputs = layer.outputs * network.blocks(l);
+  if (auto list = ReadList(file, name, network.dtype(), outputs, layer.inputs)) {
+    RequireFinite(name, *list);
+    network.ListWeights(l, std::move(list));
+    return;
+  }
+  const MatrixView weights = network.Weights(l);
+  ReadMatrix(file, name, weights);
+  RequireFinite(name, weights.data, network.dtype(), outputs, layer.inputs, false);
 }
 
 // Weights in few bits to numbers. They are what lamina writes if rounding them again finds the same.
@@ -173,9 +202,7 @@ void CopyTensors(const SafetensorsFile& file, const std::string& prefix, WeightS
     if (StoresWeights(layer, storage)) {
       WidenTensors(file, prefix, l, storage, network);
     } else {
-      ReadMatrix(file, TensorName(prefix, l, "weight"), network.Weights(l));
-      RequireFinite(TensorName(prefix, l, "weight"), network.Weights(l).data, network.dtype(), outputs, layer.inputs,
-                    false);
+      CopyWeights(file, TensorName(prefix, l, "weight"), l, network);
     }
     if (layer.bias) {
       const TensorView& bias = file.Require(TensorName(prefix, l, "bias"), network.dtype(), {outputs});
@@ -207,15 +234,17 @@ void AddTensors(const Network& network, WeightStorage storage, const std::string
   for (size_t l = 0; l < network.layers().size(); ++l) {
     const LayerSpec& layer = network.layers()[l];
     const int64_t outputs = layer.outputs * network.blocks(l);
-    ConstMatrixView weights = network.Weights(l);
+    const std::string weight = TensorName(prefix, l, "weight");
     if (StoresWeights(layer, storage)) {
       const StoredWeights& stored = tensors.rounded.emplace_back(StoreLayer(network, l, storage));
-      weights = stored.numbers.view();
+      AddMatrix(weight, stored.numbers.view(), tensors.without_zeros, tensors.views);
       if (!stored.scales.empty()) {
         tensors.views[TensorName(prefix, l, kScale)] = ViewOfArray(stored.scales.data(), DType::kF32, {outputs});
       }
+    } else if (const auto list = network.ListedWeights(l);
+               list == nullptr || !AddList(weight, *list, network.dtype(), tensors.without_zeros, tensors.views)) {
+      AddMatrix(weight, network.Weights(l), tensors.without_zeros, tensors.views);
     }
-    AddMatrix(TensorName(prefix, l, "weight"), weights, tensors.without_zeros, tensors.views);
     if (layer.bias) {
       tensors.views[TensorName(prefix, l, "bias")] = ViewOfArray(network.Bias(l), network.dtype(), {outputs});
     }

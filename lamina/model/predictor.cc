@@ -38,13 +38,13 @@ StoredWeights RowsOf(const StoredWeights& stored, int64_t first, int64_t count) 
     scratch_bytes_ = trees_->scratch_bytes();
     return;
   }
+  radii_ = std::vector<std::optional<Radii>>(network.layers().size());
   for (size_t l = 0; l < network.layers().size(); ++l) {
     LayerSpec layer = network.layers()[l];
-    radii_.emplace_back();
     if (layer.trained_radius) {
       AlignedBuffer values(layer.outputs * DTypeSize_bytes(dtype_));
       std::memcpy(values.data(), network.Radii(l), static_cast<size_t>(values.size_bytes()));
-      radii_.back() = Radii{layer.activation.WithRadius(1), std::move(values)};
+      radii_[l] = Radii{layer.activation.WithRadius(1), std::move(values)};
       layer.activation = Activation();
       layer.trained_radius = false;
     }

@@ -23,27 +23,21 @@ bool HasForm(const Network& network) {
          layers[first].activation == Activation("linsat") && layers[first + 1].activation == Activation("relu");
 }
 
-struct Weight {
-  int64_t neuron;
-  int64_t input;
-  double value;
-};
-
-// Those that are not 0, neuron by neuron.
-std::vector<Weight> WeightsOf(const Network& network, size_t layer) {
-  std::vector<Weight> found;
+std::shared_ptr<const SparseMatrix> WeightsOf(const Network& network, size_t layer) {
+  if (auto list = network.ListedWeights(layer); list != nullptr) {
+    return list;
+  }
   const ConstMatrixView weights = network.Weights(layer);
-  DispatchFloat(weights.dtype, [&]<class T>(T) {
-    for (int64_t j = 0; j < weights.rows; ++j) {
-      const T* const row = weights.Row<T>(j);
-      for (int64_t i = 0; i < weights.cols; ++i) {
-        if (row[i] != 0) {
-          found.push_back({j, i, static_cast<double>(row[i])});
-        }
-      }
+  auto list = std::make_shared<SparseMatrix>();
+  list->cols = weights.cols;
+  for (int64_t j = 0; j < weights.rows; ++j) {
+    const auto* number = static_cast<const char*>(weights.Rows(j, 1).data);
+    for (int64_t i = 0; i < weights.cols; ++i, number += DTypeSize_bytes(weights.dtype)) {
+      list->Add(i, ReadNumber(weights.dtype, number));
     }
-  });
-  return found;
+    list->EndRow();
+  }
+  return list;
 }
 
 std::vector<double> BiasOf(const Network& network, size_t layer) {
@@ -76,15 +70,13 @@ std::shared_ptr<const Conjunctions> Conjunctions::Of(const Network& network) {
 bool Conjunctions::TakeQuestions(const Network& network, std::vector<int32_t>& places) {
   const size_t layer = FirstOf(network);
   const std::vector<double> bias = BiasOf(network, layer);
-  for (const auto& [neuron, input, weight] : WeightsOf(network, layer)) {
-    const double start = bias[static_cast<size_t>(neuron)];
-    if (neuron != std::ssize(questions_) || !(weight > 0) || !std::isfinite(weight + start)) {
+  const auto weights = WeightsOf(network, layer);
+  for (size_t i = 0; i < bias.size(); ++i) {
+    const auto asked = weights->Row(static_cast<int64_t>(i));
+    if (asked.size() != 1 || !(asked[0].value > 0) || !std::isfinite(asked[0].value + bias[i])) {
       return false;
     }
-    questions_.push_back({input, weight, start, static_cast<int32_t>(neuron)});
-  }
-  if (questions_.size() != bias.size()) {
-    return false;
+    questions_.push_back({asked[0].column, asked[0].value, bias[i], static_cast<int32_t>(i)});
   }
   std::sort(questions_.begin(), questions_.end(), [](const Question& a, const Question& b) {
     return std::tuple(a.input, a.YesFrom(), a.NoUpTo()) < std::tuple(b.input, b.YesFrom(), b.NoUpTo());
@@ -110,16 +102,15 @@ bool Conjunctions::TakeQuestions(const Network& network, std::vector<int32_t>& p
 bool Conjunctions::TakeConditions(const Network& network, const std::vector<int32_t>& places) {
   const size_t layer = FirstOf(network) + 1;
   const std::vector<double> bias = BiasOf(network, layer);
-  condition_begin_.resize(bias.size() + 1);
-  for (const auto& [neuron, question, weight] : WeightsOf(network, layer)) {
+  const auto weights = WeightsOf(network, layer);
+  condition_begin_ = weights->begin;
+  for (const auto& [question, weight] : weights->elements) {
     if (std::abs(weight) != 0.5) {
       return false;
     }
     conditions_.push_back({places[static_cast<size_t>(question)], weight > 0});
-    condition_begin_[static_cast<size_t>(neuron) + 1] = std::ssize(conditions_);
   }
   for (size_t i = 0; i < bias.size(); ++i) {
-    condition_begin_[i + 1] = std::max(condition_begin_[i + 1], condition_begin_[i]);
     if (bias[i] != 1 - static_cast<double>(condition_begin_[i + 1] - condition_begin_[i]) / 2) {
       return false;
     }
@@ -133,14 +124,7 @@ void Conjunctions::TakeInputs(const Network& network) {
     return;
   }
   offsets_ = BiasOf(network, 0);
-  part_begin_.resize(offsets_.size() + 1);
-  for (const auto& [neuron, input, weight] : WeightsOf(network, 0)) {
-    parts_.push_back({input, weight});
-    part_begin_[static_cast<size_t>(neuron) + 1] = std::ssize(parts_);
-  }
-  for (size_t i = 0; i < offsets_.size(); ++i) {
-    part_begin_[i + 1] = std::max(part_begin_[i + 1], part_begin_[i]);
-  }
+  parts_ = WeightsOf(network, 0);
 }
 
 void Conjunctions::TakeSums(const Network& network) {
@@ -150,8 +134,11 @@ void Conjunctions::TakeSums(const Network& network) {
   inputs_ = network.inputs();
   start_ = BiasOf(network, layer);
   values_.resize(static_cast<size_t>(last_.weight_count()));
-  for (const auto& [output, conjunction, weight] : WeightsOf(network, layer)) {
-    values_[static_cast<size_t>(conjunction * last_.outputs + output)] = weight;
+  const auto weights = WeightsOf(network, layer);
+  for (int64_t output = 0; output < last_.outputs; ++output) {
+    for (const auto& [conjunction, weight] : weights->Row(output)) {
+      values_[static_cast<size_t>(conjunction * last_.outputs + output)] = weight;
+    }
   }
 }
 
@@ -160,15 +147,17 @@ void Conjunctions::MakeMasks() {
   constexpr int64_t kLineBits = 512;  // of a cache line
   words_ = (count() + kLineBits - 1) / kLineBits * kLineBits / 64;
   masks_.resize(static_cast<size_t>((std::ssize(questions_) + std::ssize(columns_)) * words_));
-  std::vector<const Column*> of_place;
+  std::vector<int64_t> column_of;  // of a question's place
   for (const Column& column : columns_) {
-    of_place.insert(of_place.end(), static_cast<size_t>(column.count), &column);
+    for (int64_t i = 0; i < column.count; ++i) {
+      column_of.push_back(&column - columns_.data());
+    }
     for (int64_t i = 0; i < count(); ++i) {
       Toggle(column.masks, i);
     }
   }
   for (int64_t i = 0; i < count(); ++i) {
-    ToggleEnds(i, of_place);
+    ToggleEnds(i, column_of);
   }
   for (const Column& column : columns_) {
     uint64_t* const mask = masks_.data() + column.masks * words_;
@@ -179,15 +168,16 @@ void Conjunctions::MakeMasks() {
 }
 
 // Only columns that it has conditions for change. The first condition of each stands for all of them.
-void Conjunctions::ToggleEnds(int64_t conjunction, const std::vector<const Column*>& of_place) {
+void Conjunctions::ToggleEnds(int64_t conjunction, const std::vector<int64_t>& column_of) {
   const std::span conditions = ConditionsOf(conjunction);
   for (size_t c = 0; c < conditions.size(); ++c) {
-    const Column& column = *of_place[static_cast<size_t>(conditions[c].place)];
+    const int64_t own = column_of[static_cast<size_t>(conditions[c].place)];
+    const Column& column = columns_[static_cast<size_t>(own)];
     int64_t first = 0;
     int64_t behind = column.count + 1;
     bool stands_for_all = true;
     for (size_t other = 0; other < conditions.size(); ++other) {
-      if (of_place[static_cast<size_t>(conditions[other].place)] == &column) {
+      if (column_of[static_cast<size_t>(conditions[other].place)] == own) {
         stands_for_all = stands_for_all && other >= c;
         const int64_t yes = conditions[other].place - column.first + 1;
         first = conditions[other].yes ? std::max(first, yes) : first;

@@ -38,10 +38,6 @@ class Conjunctions {
     double YesFrom() const { return (1 - bias) / weight; }
     double NoUpTo() const { return (-1 - bias) / weight; }
   };
-  struct Part {  // of a sum of inputs
-    int64_t input;
-    double weight;
-  };
   struct Condition {
     int32_t place;  // of its question
     bool yes;
@@ -61,7 +57,7 @@ class Conjunctions {
   void TakeInputs(const Network& network);
   void TakeSums(const Network& network);
   void MakeMasks();
-  void ToggleEnds(int64_t conjunction, const std::vector<const Column*>& of_place);
+  void ToggleEnds(int64_t conjunction, const std::vector<int64_t>& column_of);
   void Toggle(int64_t mask, int64_t conjunction) {
     masks_[static_cast<size_t>(mask * words_ + conjunction / 64)] ^= uint64_t{1} << conjunction % 64;
   }
@@ -80,12 +76,11 @@ class Conjunctions {
   LayerSpec last_;
   DType dtype_ = DType::kF32;
   int64_t inputs_ = 0;
-  int64_t words_ = 0;                // of a mask
-  std::vector<double> offsets_;      // of the sums of inputs that are asked about; empty: inputs are
-  std::vector<Part> parts_;          // of these sums
-  std::vector<int64_t> part_begin_;  // of each sum, and the end
-  std::vector<Question> questions_;  // by their input, then by where a plain yes begins
-  std::vector<double> yes_from_;     // theirs, side by side for the search
+  int64_t words_ = 0;                          // of a mask
+  std::vector<double> offsets_;                // of the sums of inputs that are asked about; empty: inputs are
+  std::shared_ptr<const SparseMatrix> parts_;  // sums × inputs
+  std::vector<Question> questions_;            // by their input, then by where a plain yes begins
+  std::vector<double> yes_from_;               // theirs, side by side for the search
   std::vector<Column> columns_;
   std::vector<uint64_t> masks_;
   std::vector<Condition> conditions_;

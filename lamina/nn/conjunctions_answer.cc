@@ -120,9 +120,8 @@ void Conjunctions::Answer(const void* x, int64_t rows, void* y, void* scratch) c
       }
       for (size_t i = 0; i < offsets_.size(); ++i) {
         double sum = offsets_[i];
-        for (int64_t part = part_begin_[i]; part < part_begin_[i + 1]; ++part) {
-          sum += static_cast<double>(from[parts_[static_cast<size_t>(part)].input]) *
-                 parts_[static_cast<size_t>(part)].weight;
+        for (const auto& [input, weight] : parts_->Row(static_cast<int64_t>(i))) {
+          sum += static_cast<double>(from[input]) * weight;
         }
         asked[i] = static_cast<double>(static_cast<T>(sum));
       }

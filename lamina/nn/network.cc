@@ -125,7 +125,7 @@ Network::Network(std::vector<LayerSpec> layers, DType dtype, int64_t members)
   }
   member_offset_ = end;
   end = Align(end + (members_ > 1 ? members_ * inputs() : 0));
-  parameters_ = AlignedBuffer(end * DTypeSize_bytes(dtype_));
+  parameters_ = ParameterArray(end, dtype_);
   InitializeRadii();
 }
 
@@ -161,8 +161,14 @@ void Network::Initialize(Initialization initialization, uint64_t seed) {
   });
 }
 
+Network Network::WithOutput(const Activation& activation) const {
+  Network copy = *this;
+  copy.layers_.back().activation = activation;
+  return copy;
+}
+
 void Network::ClearLayer(size_t layer) {
-  std::memset(At(offsets_[layer].weights), 0,
+  std::memset(parameters_.At(offsets_[layer].weights), 0,
               static_cast<size_t>((offsets_[layer].radius - offsets_[layer].weights) * DTypeSize_bytes(dtype_)));
 }
 
@@ -187,13 +193,14 @@ int64_t Network::parameter_count() const {
   return count;
 }
 
-void* Network::At(int64_t offset) const {
-  return static_cast<char*>(parameters_.data()) + offset * DTypeSize_bytes(dtype_);
-}
-
 MatrixView Network::WeightsAt(size_t layer) const {
   const LayerSpec& spec = layers_[layer];
-  return {At(offsets_[layer].weights), spec.outputs * blocks(layer), spec.inputs, spec.inputs, dtype_, Space::kHost};
+  return {parameters_.At(offsets_[layer].weights),
+          spec.outputs * blocks(layer),
+          spec.inputs,
+          spec.inputs,
+          dtype_,
+          Space::kHost};
 }
 
 bool Network::BeginsResidual(size_t layer) const {
@@ -203,17 +210,26 @@ bool Network::BeginsResidual(size_t layer) const {
 }
 
 MatrixView Network::MemberScales() const {
-  return members_ == 1 ? MatrixView{} : MatrixView{At(member_offset_), members_, inputs(), inputs(), dtype_};
+  return members_ == 1 ? MatrixView{}
+                       : MatrixView{parameters_.At(member_offset_), members_, inputs(), inputs(), dtype_};
 }
 
 MatrixView Network::Weights(size_t layer) { return WeightsAt(layer); }
 
 ConstMatrixView Network::Weights(size_t layer) const { return WeightsAt(layer); }
 
-void* Network::Bias(size_t layer) const { return layers_[layer].bias ? At(offsets_[layer].bias) : nullptr; }
+std::shared_ptr<const SparseMatrix> Network::ListedWeights(size_t layer) const {
+  return parameters_.ListAt(offsets_[layer].weights);
+}
+
+void Network::ListWeights(size_t layer, std::shared_ptr<const SparseMatrix> weights) {
+  parameters_.Keep(offsets_[layer].weights, std::move(weights));
+}
+
+void* Network::Bias(size_t layer) const { return layers_[layer].bias ? parameters_.At(offsets_[layer].bias) : nullptr; }
 
 void* Network::Radii(size_t layer) const {
-  return layers_[layer].trained_radius ? At(offsets_[layer].radius) : nullptr;
+  return layers_[layer].trained_radius ? parameters_.At(offsets_[layer].radius) : nullptr;
 }
 
 std::string Network::ShapeText() const {

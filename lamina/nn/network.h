@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "lamina/base/buffer.h"
 #include "lamina/base/error.h"
+#include "lamina/base/sparse_matrix.h"
 #include "lamina/neuron/problem.h"
+#include "lamina/nn/parameter_array.h"
 
 namespace lamina {
 
@@ -48,6 +50,8 @@ class Network {
   /// Fills the weights, and the members' factors with 1 and -1 at random; the same seed gives the same bits in f32
   /// (rounded) and f64.
   void Initialize(Initialization initialization, uint64_t seed);
+  /// A copy with another activation of the output layer.
+  Network WithOutput(const Activation& activation) const;
   /// Sets weights and biases of a layer to zero.
   void ClearLayer(size_t layer);
 
@@ -67,6 +71,10 @@ class Network {
   /// blocks × outputs rows of inputs.
   MatrixView Weights(size_t layer);
   ConstMatrixView Weights(size_t layer) const;
+  /// Weights of a layer that are nearly all 0 and stand in a list, or null. Weights() and parameters() end that.
+  std::shared_ptr<const SparseMatrix> ListedWeights(size_t layer) const;
+  /// Weights that were zero so far become those of a list. Its rows and columns are those of Weights().
+  void ListWeights(size_t layer, std::shared_ptr<const SparseMatrix> weights);
   /// blocks × outputs elements, or null for a layer without bias.
   void* Bias(size_t layer) const;
   /// Whether a residual block begins with the layer.
@@ -82,7 +90,6 @@ class Network {
   std::string ShapeText() const;
 
  private:
-  void* At(int64_t offset) const;
   MatrixView WeightsAt(size_t layer) const;
   void InitializeRadii();
 
@@ -91,7 +98,7 @@ class Network {
   DType dtype_ = DType::kF32;
   int64_t members_ = 1;
   int64_t member_offset_ = 0;
-  AlignedBuffer parameters_;
+  ParameterArray parameters_;
 };
 
 /// What begins the text of a residual block, which ends with ")".

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -252,11 +251,8 @@ Dataset TruthOf(const Dataset& test) {
 }
 
 Network WithSoftmax(const Network& network, double temperature) {
-  std::vector<LayerSpec> layers = network.layers();
-  layers.back().activation = Activation("softmax");
   Model model;
-  model.network = Network(std::move(layers), network.dtype(), network.members());
-  std::memcpy(model.network.parameters(), network.parameters(), static_cast<size_t>(network.parameter_bytes()));
+  model.network = network.WithOutput(Activation("softmax"));
   ApplyTemperature(model, temperature);
   return std::move(model.network);
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -73,6 +74,61 @@ TEST(MatrixFile, RoundTripsKeepEveryBit) {
       }
     }
   }
+}
+
+// The elements of a matrix whose bits are not all 0.
+SparseMatrix ListOf(const Matrix& matrix) {
+  SparseMatrix list;
+  list.cols = matrix.cols();
+  DispatchFloat(matrix.dtype(), [&]<class T>(T) {
+    for (int64_t i = 0; i < matrix.rows(); ++i) {
+      for (int64_t j = 0; j < matrix.cols(); ++j) {
+        list.Add(j, static_cast<double>(matrix.Row<T>(i)[j]));
+      }
+      list.EndRow();
+    }
+  });
+  return list;
+}
+
+TEST(MatrixFile, ListsAreTheSameTensors) {
+  const TemporaryFolder folder;
+  int64_t listed = 0;
+  for (const DType dtype : {DType::kF64, DType::kF32}) {
+    for (const int64_t cols : {7, 64, 131, 1000}) {
+      for (const int64_t n : {1, 2, 3, 20, 10'000}) {
+        SCOPED_TRACE(fmt::format("{}, {}, {}", DTypeName(dtype), cols, n));
+        Matrix matrix(100, cols, dtype);
+        DispatchFloat(dtype, [&]<class T>(T) {
+          for (int64_t i = 0; i < 100 * cols; i += n) {
+            matrix.Row<T>(0)[i] = i % 3 == 0 ? -T(0) : T(1) / static_cast<T>(i);
+          }
+        });
+        const SparseMatrix list = ListOf(matrix);
+        std::deque<MatrixWithoutZeros> made;
+        Tensors tensors;
+        AddMatrix("w", matrix.view(), made, tensors);
+        Tensors of_list;
+        ASSERT_EQ(AddList("w", list, dtype, made, of_list), !tensors.contains("w"));
+        const auto again = ReadList(FileOf(folder, tensors), "w", dtype, 100, cols);
+        ASSERT_FALSE(again != nullptr && tensors.contains("w"));
+        if (again != nullptr) {
+          ++listed;
+          EXPECT_EQ(of_list["w.places"].bytes, tensors["w.places"].bytes);
+          EXPECT_EQ(of_list["w.values"].bytes, tensors["w.values"].bytes);
+          EXPECT_EQ(again->cols, cols);
+          EXPECT_EQ(again->begin, list.begin);
+          ASSERT_EQ(again->elements.size(), list.elements.size());
+          for (size_t i = 0; i < list.elements.size(); ++i) {
+            EXPECT_EQ(again->elements[i].column, list.elements[i].column);
+            EXPECT_EQ(std::bit_cast<uint64_t>(again->elements[i].value),
+                      std::bit_cast<uint64_t>(list.elements[i].value));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(listed, 10);
 }
 
 TEST(MatrixFile, OnlyBitsThatAreAll0AreZeros) {

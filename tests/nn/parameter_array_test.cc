@@ -1,0 +1,116 @@
+// Matrices that wait as lists, against the same written at once.
+#include "lamina/nn/parameter_array.h"
+
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lamina/base/random.h"
+
+namespace lamina {
+namespace {
+
+constexpr int64_t kRows = 40;
+constexpr int64_t kCols = 300;
+constexpr int64_t kAt = 32;  // of the matrix; bias stands before and behind it
+constexpr int64_t kBehind = kAt + kRows * kCols;
+constexpr int64_t kElements = kBehind + 16;
+
+std::shared_ptr<const SparseMatrix> SomeList(uint64_t seed) {
+  Random random(seed);
+  auto list = std::make_shared<SparseMatrix>();
+  list->cols = kCols;
+  for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t j = static_cast<int64_t>(random.Below(50)); j < kCols;
+         j += 1 + static_cast<int64_t>(random.Below(90))) {
+      list->Add(j, static_cast<double>(static_cast<float>(random.Normal())));
+    }
+    list->EndRow();
+  }
+  return list;
+}
+
+template <class T>
+struct Both {
+  ParameterArray waiting{kElements, DTypeOf<T>()};
+  std::vector<T> dense = std::vector<T>(static_cast<size_t>(kElements));
+};
+
+template <class T>
+Both<T> WithList() {
+  Both<T> both;
+  const auto list = SomeList(1);
+  for (int64_t i = 0; i < kRows; ++i) {
+    for (const auto& [column, value] : list->Row(i)) {
+      both.dense[static_cast<size_t>(kAt + i * kCols + column)] = static_cast<T>(value);
+    }
+  }
+  both.waiting.Keep(kAt, list);
+  for (const int64_t place : {int64_t{3}, kBehind}) {
+    *static_cast<T*>(both.waiting.At(place)) = T(7);
+    both.dense[static_cast<size_t>(place)] = T(7);
+  }
+  return both;
+}
+
+template <class T>
+void ExpectSame(const ParameterArray& array, const std::vector<T>& dense) {
+  EXPECT_EQ(std::memcmp(array.data(), dense.data(), dense.size() * sizeof(T)), 0);
+  EXPECT_EQ(array.ListAt(kAt), nullptr);
+}
+
+template <class T>
+class ParameterArrayTest : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(ParameterArrayTest, Types);
+
+TYPED_TEST(ParameterArrayTest, ListsWaitUntilTheyAreAskedFor) {
+  const Both<TypeParam> both = WithList<TypeParam>();
+  both.waiting.At(0);
+  both.waiting.At(kBehind);
+  ASSERT_NE(both.waiting.ListAt(kAt), nullptr);
+  EXPECT_EQ(both.waiting.ListAt(0), nullptr);
+  const auto* const at = static_cast<const TypeParam*>(both.waiting.At(kAt));
+  EXPECT_EQ(std::memcmp(at, both.dense.data() + kAt, sizeof(TypeParam) * kRows * kCols), 0);
+  ExpectSame(both.waiting, both.dense);
+}
+
+TYPED_TEST(ParameterArrayTest, CopiesHaveMemoryOfTheirOwn) {
+  Both<TypeParam> both = WithList<TypeParam>();
+  const ParameterArray copy = both.waiting;
+  ParameterArray assigned;
+  assigned = both.waiting;
+  EXPECT_EQ(copy.ListAt(kAt), both.waiting.ListAt(kAt));
+  *static_cast<TypeParam*>(both.waiting.At(kAt)) = TypeParam(9);
+  *static_cast<TypeParam*>(both.waiting.At(kBehind)) = TypeParam(9);
+  ExpectSame(copy, both.dense);
+  ExpectSame(ParameterArray(copy), both.dense);
+  const ParameterArray moved = std::move(assigned);
+  ExpectSame(moved, both.dense);
+  both.dense[kAt] = both.dense[kBehind] = TypeParam(9);
+  ExpectSame(both.waiting, both.dense);
+}
+
+TYPED_TEST(ParameterArrayTest, ManyThreadsReadOne) {
+  for (int time = 0; time < 20; ++time) {
+    const Both<TypeParam> both = WithList<TypeParam>();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&, i] {
+        const auto list = both.waiting.ListAt(kAt);
+        const ParameterArray copy = both.waiting;
+        const auto* const all = static_cast<const TypeParam*>(i % 2 == 0 ? copy.data() : both.waiting.data());
+        EXPECT_EQ(std::memcmp(all, both.dense.data(), both.dense.size() * sizeof(TypeParam)), 0);
+        EXPECT_TRUE(list == nullptr || list->rows() == kRows);
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lamina
