@@ -1,7 +1,7 @@
 // Matrices that wait as lists, against the same written at once.
 #include "lamina/nn/parameter_array.h"
 
-#include <cstring>
+#include <algorithm>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -57,7 +57,7 @@ Both<T> WithList() {
 
 template <class T>
 void ExpectSame(const ParameterArray& array, const std::vector<T>& dense) {
-  EXPECT_EQ(std::memcmp(array.data(), dense.data(), dense.size() * sizeof(T)), 0);
+  EXPECT_TRUE(std::equal(dense.begin(), dense.end(), static_cast<const T*>(array.data())));
   EXPECT_EQ(array.ListAt(kAt), nullptr);
 }
 
@@ -73,7 +73,7 @@ TYPED_TEST(ParameterArrayTest, ListsWaitUntilTheyAreAskedFor) {
   ASSERT_NE(both.waiting.ListAt(kAt), nullptr);
   EXPECT_EQ(both.waiting.ListAt(0), nullptr);
   const auto* const at = static_cast<const TypeParam*>(both.waiting.At(kAt));
-  EXPECT_EQ(std::memcmp(at, both.dense.data() + kAt, sizeof(TypeParam) * kRows * kCols), 0);
+  EXPECT_TRUE(std::equal(at, at + kRows * kCols, both.dense.data() + kAt));
   ExpectSame(both.waiting, both.dense);
 }
 
@@ -97,12 +97,13 @@ TYPED_TEST(ParameterArrayTest, ManyThreadsReadOne) {
   for (int time = 0; time < 20; ++time) {
     const Both<TypeParam> both = WithList<TypeParam>();
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
         const auto list = both.waiting.ListAt(kAt);
         const ParameterArray copy = both.waiting;
         const auto* const all = static_cast<const TypeParam*>(i % 2 == 0 ? copy.data() : both.waiting.data());
-        EXPECT_EQ(std::memcmp(all, both.dense.data(), both.dense.size() * sizeof(TypeParam)), 0);
+        EXPECT_TRUE(std::equal(both.dense.begin(), both.dense.end(), all));
         EXPECT_TRUE(list == nullptr || list->rows() == kRows);
       });
     }
