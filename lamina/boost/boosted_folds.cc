@@ -1,4 +1,4 @@
-// Folds, trees of the other folds, trees of all rows.
+// Folds, trees of the other folds, and then those of all rows.
 #include "lamina/boost/boosted_folds.h"
 
 #include <algorithm>
@@ -80,6 +80,45 @@ double InputsOfRow(const Dataset& rows) {
   return static_cast<double>(count) / static_cast<double>(asked);
 }
 
+BoostedTrees TryByFolds(const Dataset& rows, const BoostOptions& options) {
+  const std::vector<int64_t> fold_of = DealtFolds(rows, options.seed);
+  const bool all_folds = rows.size() <= kMostRowsOfFolds && rows.times.empty();
+  BoostedTrees trees;  // of the last fold
+  trees.complete = true;
+  Matrix left_out(rows.size(), rows.targets.cols(), DType::kF64);
+  std::fill_n(left_out.Row<double>(0), left_out.rows() * left_out.cols(), kNaN);
+  double loss = 0;
+  int64_t kept = 0;
+  int64_t folds = 0;
+  for (int64_t fold = 0; fold < (all_folds ? kFolds : 1); ++fold) {
+    std::vector<int64_t> taught;
+    std::vector<int64_t> asked;
+    for (int64_t i = 0; i < rows.size(); ++i) {
+      (fold_of[static_cast<size_t>(i)] == fold ? asked : taught).push_back(i);
+    }
+    if (taught.empty() || asked.empty()) {
+      continue;
+    }
+    trees = FitBoostedTrees(ChosenRows(rows, taught), ChosenRows(rows, asked), options);
+    if (!trees.complete) {
+      return trees;
+    }
+    ++folds;
+    kept += trees.kept;
+    loss += trees.left_out_loss;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      std::copy_n(trees.left_out.Row<double>(static_cast<int64_t>(i)), left_out.cols(), left_out.Row<double>(asked[i]));
+    }
+  }
+  trees.kept = folds == 0 ? 0 : std::lround(static_cast<double>(kept) / static_cast<double>(folds));
+  trees.left_out = std::move(left_out);
+  trees.left_out_loss = folds == 0 ? kNaN : loss / static_cast<double>(folds);
+  if (all_folds) {
+    trees.losses.clear();  // each fold has its own
+  }
+  return trees;
+}
+
 }  // namespace
 
 double BoostOperations(const Dataset& rows, bool validates, const BoostOptions& options) {
@@ -93,38 +132,16 @@ double BoostOperations(const Dataset& rows, bool validates, const BoostOptions& 
   return fits * rows_of_tree * seen * static_cast<double>((2 * scores + 1) * options.rounds);
 }
 
-BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options) {
-  const std::vector<int64_t> fold_of = DealtFolds(rows, options.seed);
-  const bool all_folds = rows.size() <= kMostRowsOfFolds && rows.times.empty();
-  Matrix left_out(rows.size(), rows.targets.cols(), DType::kF64);
-  std::fill_n(left_out.Row<double>(0), left_out.rows() * left_out.cols(), kNaN);
-  std::vector<double> losses;
-  int64_t kept = 0;
-  for (int64_t fold = 0; fold < (all_folds ? kFolds : 1); ++fold) {
-    std::vector<int64_t> taught;
-    std::vector<int64_t> asked;
-    for (int64_t i = 0; i < rows.size(); ++i) {
-      (fold_of[static_cast<size_t>(i)] == fold ? asked : taught).push_back(i);
-    }
-    if (taught.empty() || asked.empty()) {
-      continue;
-    }
-    BoostedTrees trees = FitBoostedTrees(ChosenRows(rows, taught), ChosenRows(rows, asked), options);
-    if (!trees.complete) {
-      return trees;
-    }
-    kept += std::ssize(trees.trees);
-    losses.push_back(trees.left_out_loss);
-    for (size_t i = 0; i < asked.size(); ++i) {
-      std::copy_n(trees.left_out.Row<double>(static_cast<int64_t>(i)), left_out.cols(), left_out.Row<double>(asked[i]));
-    }
-  }
-  const auto mean = [&](double sum) { return sum / static_cast<double>(losses.size()); };
-  BoostOptions all = options;
-  all.rounds = losses.empty() ? 0 : std::lround(mean(static_cast<double>(kept)));
-  BoostedTrees trees = FitBoostedTrees(rows, Dataset(), all);
-  trees.left_out = std::move(left_out);
-  trees.left_out_loss = losses.empty() ? kNaN : mean(std::accumulate(losses.begin(), losses.end(), 0.0));
+BoostedTrees TryBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options) {
+  return validation.size() > 0 ? FitBoostedTrees(train, validation, options) : TryByFolds(train, options);
+}
+
+BoostedTrees LearnAllRows(const Dataset& rows, BoostOptions options, BoostedTrees tried) {
+  options.rounds = tried.kept;
+  options.to_beat.clear();
+  BoostedTrees trees = FitBoostedTrees(rows, Dataset(), options);
+  trees.left_out = std::move(tried.left_out);
+  trees.left_out_loss = tried.left_out_loss;
   return trees;
 }
 

@@ -1,4 +1,4 @@
-// As many boosted trees as rows left out tell, where there are no validation rows.
+// As many boosted trees as rows left out tell.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,16 @@
 
 namespace lamina {
 
-/// Additions of a number to a sum that FitBoostedTrees() takes, about; without validation rows (`validates`)
-/// FitBoostedTreesByFolds(). An input of 0 counts as none: an input for each category is most often 0.
+/// Additions of a number to a sum that FitBoostedTrees() takes, about; without validation rows (`validates`) those of
+/// TryBoostedTrees() and LearnAllRows(). An input of 0 counts as none: an input for each category is most often 0.
 double BoostOperations(const Dataset& rows, bool validates, const BoostOptions& options);
 
-/// Trees of all rows, as many as are best for rows left out. Up to 2,000 rows each of five folds is left out in turn,
-/// of more rows one of them. Rows of a group are in one fold; of rows with times the latest fifth is left out.
-BoostedTrees FitBoostedTreesByFolds(const Dataset& rows, const BoostOptions& options);
+/// Trees, and what they say to rows that they have not seen: the validation rows, or else folds of the training rows.
+/// Up to 2,000 rows each of five folds is left out in turn, of more rows one of them. The trees are those of the last.
+/// Rows of a group are in one fold; of rows with times the latest fifth is left out.
+BoostedTrees TryBoostedTrees(const Dataset& train, const Dataset& validation, const BoostOptions& options);
+
+/// As many trees of all of these rows as `tried` kept; what `tried` says of rows left out stays.
+BoostedTrees LearnAllRows(const Dataset& rows, BoostOptions options, BoostedTrees tried);
 
 }  // namespace lamina

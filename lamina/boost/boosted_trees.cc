@@ -104,6 +104,7 @@ class Boosting {
       }
     }
     result_.trees.resize(static_cast<size_t>(kept));
+    result_.kept = kept;
     result_.left_out_loss = least;
     if (validates) {
       result_.left_out = AllAnswersOf(best_scores);

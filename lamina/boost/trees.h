@@ -72,6 +72,7 @@ struct BoostedTrees {
   std::vector<double> start;    // the scores without a tree
   std::vector<Tree> trees;      // those that are kept
   int64_t rounds = 0;           // that were done
+  int64_t kept = 0;             // that are best for rows left out, of folds on average; else all
   std::vector<double> losses;   // of the validation rows after each round
   /// What trees say to rows that they have not seen: probabilities of all classes, or values (rows × targets, f64).
   /// These are the validation rows, or else all rows, with NaN where a row was never left out.

@@ -19,7 +19,7 @@ bool TrainOthersBeside(const TrainSettings& settings, const TrainData& data, con
   }
   if (HasTreesBeside(settings, data)) {
     trained.trees = TrainTrees(settings, data.train, data.validation, backend, stop_requested,
-                               /*learn_both=*/trained.kernels.has_value());  // as kernel machines do
+                               /*learn_both=*/true);
     return trained.trees.has_value();
   }
   return true;

@@ -30,6 +30,14 @@ constexpr PortfolioEntry kPortfolio[] = {
     {"recipe", ""},
     {"fast waves", "number-embedding=pbld wave-scale=6"},
     {"faster waves", "number-embedding=pbld wave-scale=16"},
+    {"slow deepest trees", "method=boost tree-leaves=64 tree-rate=0.05 tree-rounds=500", true, 0,
+     kLeastRowsOfDeepestTrees, 1},
+    {"trees of more pairs", "method=boost tree-leaves=32 tree-rate=0.05 tree-rounds=500 tree-pairs=20", true, 0,
+     kLeastRowsOfDeepTrees, 2},
+    {"deepest trees of more pairs", "method=boost tree-leaves=64 tree-rate=0.05 tree-rounds=500 tree-pairs=20", true, 0,
+     kLeastRowsOfDeepestTrees, 3},
+    {"deepest trees without pairs", "method=boost tree-leaves=64 tree-rate=0.05 tree-rounds=500 tree-pairs=0", true, 0,
+     kLeastRowsOfDeepestTrees, 4},
     {"kernels", "method=rfm", true, kTimeOfChosen, kRowsOfChosen},
     {"l1 kernels of even columns", "method=rfm feature-weights=none neuron=l1-laplace", true, kTimeOfKind},
     {"flat l2 kernels", "method=rfm neuron=l2-laplace(power=1.4)", true, kTimeOfKind},
@@ -92,6 +100,7 @@ TrainSettings OnAllRows(const TrainSettings& settings, const PortfolioEntry& ent
   all.folds = all.fold = 0;
   all.bag = false;
   all.split = {1, 0, 0};
+  all.seed += entry.seeds_apart;
   return WithoutFiles(std::move(all));
 }
 

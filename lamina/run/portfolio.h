@@ -21,6 +21,8 @@ struct PortfolioEntry {
   /// The share of the time that a kernel machine's folds may take, by WhyNotFor() (portfolio_cost.h).
   double most_time = 0;
   int64_t least_rows = 0;  // training rows from which on it is worth its time
+  /// Added to the seed of what learns all rows, so that trees that are much alike see other columns.
+  uint64_t seeds_apart = 0;
 };
 
 /// All of them take the same encoding of the rows, that of recipe tabular. Chosen and put in order on training parts of

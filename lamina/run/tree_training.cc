@@ -16,7 +16,6 @@
 #include "lamina/base/setting.h"
 #include "lamina/base/text.h"
 #include "lamina/boost/boosted_folds.h"
-#include "lamina/boost/boosted_trees.h"
 #include "lamina/boost/column_sums.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
@@ -130,8 +129,7 @@ struct Trial {
   bool Try(BoostOptions tried) {
     tried.threads = threads;
     tried.stop_requested = stop_requested;
-    BoostedTrees grown =
-        validation.size() > 0 ? FitBoostedTrees(train, validation, tried) : FitBoostedTreesByFolds(train, tried);
+    BoostedTrees grown = TryBoostedTrees(train, validation, tried);
     if (!grown.complete) {
       return false;
     }
@@ -154,14 +152,9 @@ struct Trial {
     return Try(std::move(with_sums));
   }
 
-  // As many trees of all rows; what was said of rows left out stays.
-  bool LearnBoth() {
-    options.rounds = std::ssize(trees.trees);
-    options.to_beat.clear();
-    BoostedTrees of_both = FitBoostedTrees(RowsOfBoth(train, validation), Dataset(), options);
-    of_both.left_out = std::move(trees.left_out);
-    of_both.left_out_loss = trees.left_out_loss;
-    trees = std::move(of_both);
+  bool LearnAll() {
+    trees = validation.size() > 0 ? LearnAllRows(RowsOfBoth(train, validation), options, std::move(trees))
+                                  : LearnAllRows(train, options, std::move(trees));
     return trees.complete;
   }
 };
@@ -176,7 +169,7 @@ std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Data
   Trial trial{settings, train, validation, threads, stop_requested, {}, {}};
   const std::vector<BoostOptions> options = OptionsToTry(settings, train, validation.size() > 0);
   if (!std::ranges::all_of(options, [&](const BoostOptions& tried) { return trial.Try(tried); }) || !trial.TrySums() ||
-      (learn_both && validation.size() > 0 && !trial.LearnBoth())) {
+      ((learn_both || validation.size() == 0) && !trial.LearnAll())) {
     return std::nullopt;
   }
   BoostedTrees& trees = trial.trees;

@@ -19,9 +19,10 @@ struct TreeTraining {
   nlohmann::json found;  // how many trees, and what left-out rows said of them
 };
 
-/// Trees by the settings. The validation rows say how many, or folds of the training rows where there are none. A tree
-/// sees few of many columns. `learn_both`: as many trees of all these rows answer then; what TreeTraining::left_out
-/// says is of trees that have not seen the validation rows. None where stop_requested() ended it. Throws Error.
+/// Trees by the settings. The validation rows say how many, or folds of the training rows where there are none; then
+/// as many trees of all training rows answer. A tree sees few of many columns. `learn_both`: trees of both answer; what
+/// TreeTraining::left_out says is of trees that have not seen the validation rows. None where stop_requested() ended
+/// it. Throws Error.
 std::optional<TreeTraining> TrainTrees(const TrainSettings& settings, const Dataset& train, const Dataset& validation,
                                        const Backend& backend, const std::function<bool()>& stop_requested,
                                        bool learn_both = false);

@@ -191,20 +191,25 @@ TEST(BoostedTrees, ValidationRowsEndIt) {
   EXPECT_LT(FitBoostedTrees(chance, validation, options).trees.size(), 8U);
 }
 
+BoostedTrees TreesByFolds(const Dataset& rows, const BoostOptions& options) {
+  BoostedTrees tried = TryBoostedTrees(rows, Dataset(), options);
+  return tried.complete ? LearnAllRows(rows, options, std::move(tried)) : std::move(tried);
+}
+
 TEST(BoostedTrees, AreTheSameForAnyNumberOfThreadsAndStop) {
   for (const int64_t outputs : {1, 3}) {
     const Dataset rows = Rows(500, outputs, 31);
     BoostOptions options{.classes = outputs > 1, .rounds = 40};
-    const Network one = NetworkOfTrees(FitBoostedTreesByFolds(rows, options), outputs, outputs > 1, DType::kF64);
+    const Network one = NetworkOfTrees(TreesByFolds(rows, options), outputs, outputs > 1, DType::kF64);
     for (const int threads : {2, 3}) {
       options.threads = threads;
-      const Network more = NetworkOfTrees(FitBoostedTreesByFolds(rows, options), outputs, outputs > 1, DType::kF64);
+      const Network more = NetworkOfTrees(TreesByFolds(rows, options), outputs, outputs > 1, DType::kF64);
       ASSERT_EQ(more.parameter_bytes(), one.parameter_bytes());
       EXPECT_EQ(std::memcmp(more.parameters(), one.parameters(), static_cast<size_t>(one.parameter_bytes())), 0);
     }
     int64_t asked = 0;
     options.stop_requested = [&] { return ++asked > 55; };
-    EXPECT_FALSE(FitBoostedTreesByFolds(rows, options).complete);
+    EXPECT_FALSE(TreesByFolds(rows, options).complete);
   }
 }
 
@@ -251,11 +256,11 @@ TEST(BoostedTrees, FoldsAreLeftOut) {
     rows.targets.Row<double>(i)[0] = of_group[static_cast<size_t>(i % 20)];
   }
   const BoostOptions options{.leaves = 20, .rounds = 60, .columns = 1, .least_rows = 2};
-  const double known = FitBoostedTreesByFolds(rows, options).left_out_loss;
+  const double known = TreesByFolds(rows, options).left_out_loss;
   for (int64_t i = 0; i < 200; ++i) {
     rows.groups.push_back(i % 20);
   }
-  const BoostedTrees by_groups = FitBoostedTreesByFolds(rows, options);
+  const BoostedTrees by_groups = TreesByFolds(rows, options);
   EXPECT_GT(by_groups.left_out_loss, 20 * known);
   for (int64_t i = 0; i < 200; ++i) {
     EXPECT_FALSE(std::isnan(by_groups.left_out.Row<double>(i)[0]));
@@ -264,7 +269,7 @@ TEST(BoostedTrees, FoldsAreLeftOut) {
   for (int64_t i = 0; i < 200; ++i) {
     rows.times.push_back(static_cast<double>(i * 7 % 200));
   }
-  const BoostedTrees by_times = FitBoostedTreesByFolds(rows, options);
+  const BoostedTrees by_times = TreesByFolds(rows, options);
   for (int64_t i = 0; i < 200; ++i) {
     EXPECT_EQ(std::isnan(by_times.left_out.Row<double>(i)[0]), i * 7 % 200 < 160) << i;
   }
@@ -273,7 +278,7 @@ TEST(BoostedTrees, FoldsAreLeftOut) {
 TEST(BoostedTrees, FewRowsAndColumnsWithoutQuestionsHaveTheMean) {
   for (const int64_t rows : {1, 2, 3, 12}) {
     const Dataset few = Rows(rows, 1, 61);
-    const BoostedTrees trees = FitBoostedTreesByFolds(few, {});
+    const BoostedTrees trees = TreesByFolds(few, {});
     ASSERT_TRUE(trees.complete) << rows;
     double mean = 0;
     for (int64_t i = 0; i < rows; ++i) {

@@ -145,10 +145,10 @@ TEST(ColumnSums, NobodyAsksAboutLeaveThreeLayers) {
 TEST(ColumnSums, FoldsHaveThemToo) {
   const Dataset rows = Stripes(900, 1, 7);
   BoostOptions options{.leaves = 16};
-  const BoostedTrees without = FitBoostedTreesByFolds(rows, options);
+  const BoostedTrees without = TryBoostedTrees(rows, Dataset(), options);
   options.sums = SumsOfPairs(without, rows.features, 3);
   EXPECT_GT(BoostOperations(rows, false, options), BoostOperations(rows, false, {.leaves = 16}));
-  EXPECT_LT(LossOf(FitBoostedTreesByFolds(rows, options)), 0.9 * LossOf(without));
+  EXPECT_LT(LossOf(TryBoostedTrees(rows, Dataset(), options)), 0.9 * LossOf(without));
 }
 
 // Trees end soon where others have less loss after as many rounds; where none has, they are the same.

@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lamina/base/file.h"
 #include "lamina/base/nan.h"
 #include "lamina/boost/tree_network.h"
 #include "lamina/model/evaluate.h"
+#include "lamina/model/model.h"
 #include "lamina/model/predictor.h"
 #include "tests/nn/small_data.h"
+#include "tests/temporary_folder.h"
 
 namespace lamina {
 namespace {
@@ -172,6 +175,32 @@ TEST(Conjunctions, OfSumsSayWhatLayersSay) {
         });
       }
     }
+  }
+}
+
+// Neither the look-up nor a model file needs the matrix of weights that are nearly all zero.
+TEST(Conjunctions, LeaveWeightsInLists) {
+  const TemporaryFolder folder;
+  const Forest forest{300, 5, 100};
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    Model model = SmallModel(RandomTable(20, kNumbers, 0, 1), dtype, "tanh", Task::kRegression);
+    model.network = NetworkOfTrees(MakeTrees(forest, 1, 3), 1, false, dtype);
+    SaveModel(folder.Path("lists"), model);
+    const Model again = LoadModel(folder.Path("lists"));
+    const Network dense = model.network;
+    EXPECT_EQ(ParameterBytes(dense).size(), static_cast<size_t>(dense.parameter_bytes()));
+    EXPECT_EQ(dense.ListedWeights(1), nullptr);
+    const Matrix x = RowsOfNumbers(50, forest, dtype, 0.2, 5);
+    const Matrix answers = LookedUp(again.network, x);
+    const auto answer_bytes = static_cast<size_t>(50 * DTypeSize_bytes(dtype));
+    EXPECT_EQ(std::memcmp(answers.data(), LookedUp(dense, x).data(), answer_bytes), 0);
+    EXPECT_NE(model.network.ListedWeights(1), nullptr);
+    EXPECT_NE(again.network.ListedWeights(1), nullptr);
+    model.network = dense;
+    SaveModel(folder.Path("dense"), model);
+    EXPECT_EQ(ReadFile(folder.Path("lists")), ReadFile(folder.Path("dense")));
+    EXPECT_EQ(ParameterBytes(again.network), ParameterBytes(dense));
+    EXPECT_EQ(again.network.ListedWeights(1), nullptr);
   }
 }
 
