@@ -23,6 +23,7 @@ inline double ReadNumber(DType dtype, const void* from) {
   return static_cast<double>(narrow);
 }
 
+/// The same to an element of such an array, rounded to its type.
 inline void WriteNumber(double number, DType dtype, void* to) {
   const auto narrow = static_cast<float>(number);
   dtype == DType::kF64 ? std::memcpy(to, &number, sizeof(number)) : std::memcpy(to, &narrow, sizeof(narrow));
