@@ -12,18 +12,18 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kRows = 40;
-constexpr int64_t kCols = 300;
-constexpr int64_t kAt = 32;  // of the matrix; bias stands before and behind it
-constexpr int64_t kBehind = kAt + kRows * kCols;
-constexpr int64_t kElements = kBehind + 16;
+constexpr int64_t kListRows = 40;
+constexpr int64_t kListColumns = 300;
+constexpr int64_t kListAt = 32;  // of the matrix; bias stands before and behind it
+constexpr int64_t kBehindList = kListAt + kListRows * kListColumns;
+constexpr int64_t kArraySize = kBehindList + 16;
 
 std::shared_ptr<const SparseMatrix> SomeList(uint64_t seed) {
   Random random(seed);
   auto list = std::make_shared<SparseMatrix>();
-  list->cols = kCols;
-  for (int64_t i = 0; i < kRows; ++i) {
-    for (int64_t j = static_cast<int64_t>(random.Below(50)); j < kCols;
+  list->cols = kListColumns;
+  for (int64_t i = 0; i < kListRows; ++i) {
+    for (int64_t j = static_cast<int64_t>(random.Below(50)); j < kListColumns;
          j += 1 + static_cast<int64_t>(random.Below(90))) {
       list->Add(j, static_cast<double>(static_cast<float>(random.Normal())));
     }
@@ -34,21 +34,21 @@ std::shared_ptr<const SparseMatrix> SomeList(uint64_t seed) {
 
 template <class T>
 struct Both {
-  ParameterArray waiting{kElements, DTypeOf<T>()};
-  std::vector<T> dense = std::vector<T>(static_cast<size_t>(kElements));
+  ParameterArray waiting{kArraySize, DTypeOf<T>()};
+  std::vector<T> dense = std::vector<T>(static_cast<size_t>(kArraySize));
 };
 
 template <class T>
 Both<T> WithList() {
   Both<T> both;
   const auto list = SomeList(1);
-  for (int64_t i = 0; i < kRows; ++i) {
+  for (int64_t i = 0; i < kListRows; ++i) {
     for (const auto& [column, value] : list->Row(i)) {
-      both.dense[static_cast<size_t>(kAt + i * kCols + column)] = static_cast<T>(value);
+      both.dense[static_cast<size_t>(kListAt + i * kListColumns + column)] = static_cast<T>(value);
     }
   }
-  both.waiting.Keep(kAt, list);
-  for (const int64_t place : {int64_t{3}, kBehind}) {
+  both.waiting.Keep(kListAt, list);
+  for (const int64_t place : {int64_t{3}, kBehindList}) {
     *static_cast<T*>(both.waiting.At(place)) = T(7);
     both.dense[static_cast<size_t>(place)] = T(7);
   }
@@ -58,22 +58,22 @@ Both<T> WithList() {
 template <class T>
 void ExpectSame(const ParameterArray& array, const std::vector<T>& dense) {
   EXPECT_TRUE(std::equal(dense.begin(), dense.end(), static_cast<const T*>(array.data())));
-  EXPECT_EQ(array.ListAt(kAt), nullptr);
+  EXPECT_EQ(array.ListAt(kListAt), nullptr);
 }
 
 template <class T>
 class ParameterArrayTest : public testing::Test {};
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(ParameterArrayTest, Types);
+using ArrayTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(ParameterArrayTest, ArrayTypes);
 
 TYPED_TEST(ParameterArrayTest, ListsWaitUntilTheyAreAskedFor) {
   const Both<TypeParam> both = WithList<TypeParam>();
   both.waiting.At(0);
-  both.waiting.At(kBehind);
-  ASSERT_NE(both.waiting.ListAt(kAt), nullptr);
+  both.waiting.At(kBehindList);
+  ASSERT_NE(both.waiting.ListAt(kListAt), nullptr);
   EXPECT_EQ(both.waiting.ListAt(0), nullptr);
-  const auto* const at = static_cast<const TypeParam*>(both.waiting.At(kAt));
-  EXPECT_TRUE(std::equal(at, at + kRows * kCols, both.dense.data() + kAt));
+  const auto* const at = static_cast<const TypeParam*>(both.waiting.At(kListAt));
+  EXPECT_TRUE(std::equal(at, at + kListRows * kListColumns, both.dense.data() + kListAt));
   ExpectSame(both.waiting, both.dense);
 }
 
@@ -82,14 +82,14 @@ TYPED_TEST(ParameterArrayTest, CopiesHaveMemoryOfTheirOwn) {
   const ParameterArray copy = both.waiting;
   ParameterArray assigned;
   assigned = both.waiting;
-  EXPECT_EQ(copy.ListAt(kAt), both.waiting.ListAt(kAt));
-  *static_cast<TypeParam*>(both.waiting.At(kAt)) = TypeParam(9);
-  *static_cast<TypeParam*>(both.waiting.At(kBehind)) = TypeParam(9);
+  EXPECT_EQ(copy.ListAt(kListAt), both.waiting.ListAt(kListAt));
+  *static_cast<TypeParam*>(both.waiting.At(kListAt)) = TypeParam(9);
+  *static_cast<TypeParam*>(both.waiting.At(kBehindList)) = TypeParam(9);
   ExpectSame(copy, both.dense);
   ExpectSame(ParameterArray(copy), both.dense);
   const ParameterArray moved = std::move(assigned);
   ExpectSame(moved, both.dense);
-  both.dense[kAt] = both.dense[kBehind] = TypeParam(9);
+  both.dense[kListAt] = both.dense[kBehindList] = TypeParam(9);
   ExpectSame(both.waiting, both.dense);
 }
 
@@ -100,11 +100,11 @@ TYPED_TEST(ParameterArrayTest, ManyThreadsReadOne) {
     threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&, i] {
-        const auto list = both.waiting.ListAt(kAt);
+        const auto list = both.waiting.ListAt(kListAt);
         const ParameterArray copy = both.waiting;
         const auto* const all = static_cast<const TypeParam*>(i % 2 == 0 ? copy.data() : both.waiting.data());
         EXPECT_TRUE(std::equal(both.dense.begin(), both.dense.end(), all));
-        EXPECT_TRUE(list == nullptr || list->rows() == kRows);
+        EXPECT_TRUE(list == nullptr || list->rows() == kListRows);
       });
     }
     for (std::thread& thread : threads) {
