@@ -76,7 +76,8 @@ MatrixWithoutZeros WithoutZeros(const SparseMatrix& list, DType dtype) {
   return made;
 }
 
-// A matrix, of whose elements `count` are not 0, is two tensors where these have at most half of its bytes.
+// A matrix, of whose elements `count` are not 0, is two tensors where these have at most half of its bytes
+// and kLeastSaved_bytes less.
 bool LeavesZerosOut(DType dtype, int64_t rows, int64_t cols, int64_t count) {
   const int64_t whole_bytes = rows * cols * DTypeSize_bytes(dtype);
   const int64_t rest_bytes = rows * BytesOfRow(cols) + count * DTypeSize_bytes(dtype);
