@@ -172,23 +172,53 @@ bool Cholesky<T>::Factorise(T least) {
   return true;
 }
 
+// x of panel p by the block on its diagonal, and what that takes off x of the panels before it.
 template <class T>
-void Cholesky<T>::SolveTurned(T* x, int64_t step) const {
+void Cholesky<T>::TurnedStep(int64_t p, T* x, int64_t step) const {
   const cpu::FactorTable<T>& kernels = cpu::FactorKernels<T>();
-  T own[kStep];
+  T own[kStep] = {};
+  const int64_t count = std::min(kStep, rows_ - p * kStep);
+  const T* const inverse = OwnInverse(p);  // of the factor: turned, its columns are sums
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t j = 0; j <= i; ++j) {
+      own[j] += inverse[j * kStep + i] * x[(p * kStep + i) * step];
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    x[(p * kStep + i) * step] = own[i];
+  }
+  kernels.subtract_columns(Panel(p), p * kStep, own, x, step);
+}
+
+template <class T>
+void Cholesky<T>::SolveTurned(T* x) const {
   for (int64_t p = panels() - 1; p >= 0; --p) {
-    const int64_t count = std::min(kStep, rows_ - p * kStep);
-    std::fill_n(own, kStep, T(0));
-    const T* const inverse = OwnInverse(p);  // of the factor: turned, its columns are sums
-    for (int64_t i = 0; i < count; ++i) {
-      for (int64_t j = 0; j <= i; ++j) {
-        own[j] += inverse[j * kStep + i] * x[(p * kStep + i) * step];
+    TurnedStep(p, x, 1);
+  }
+}
+
+template <class T>
+void Cholesky<T>::SolveFew(T* x, int64_t targets) const {
+  const cpu::FactorTable<T>& kernels = cpu::FactorKernels<T>();
+  for (int64_t p = 0; p < panels(); ++p) {
+    T* const of_panel = x + p * kStep * targets;
+    for (int64_t c = 0; c < targets; ++c) {
+      alignas(64) T left[kStep];
+      alignas(64) T own[kStep] = {};
+      for (int64_t r = 0; r < kStep; ++r) {
+        left[r] = of_panel[r * targets + c];
+      }
+      kernels.subtract_rows(Panel(p), p * kStep, x + c, targets, left);
+      kernels.subtract_rows(OwnInverse(p), kStep, left, 1, own);
+      for (int64_t r = 0; r < kStep; ++r) {
+        of_panel[r * targets + c] = -own[r];
       }
     }
-    for (int64_t i = 0; i < count; ++i) {
-      x[(p * kStep + i) * step] = own[i];
+  }
+  for (int64_t p = panels() - 1; p >= 0; --p) {
+    for (int64_t c = 0; c < targets; ++c) {
+      TurnedStep(p, x + c, targets);
     }
-    kernels.subtract_columns(Panel(p), p * kStep, own, x, step);
   }
 }
 

@@ -42,12 +42,15 @@ class Cholesky {
   /// Element (i, j >= i) of L^-1 turned at j * 32 of what this gives; elements before stand for others.
   const T* InverseRow(int64_t i) const { return InversePanel(i / kStep) + i % kStep; }
   const T* InversePanel(int64_t p) const;
-  /// x = (L')^-1 x of one column, an element every `step`.
-  void SolveTurned(T* x, int64_t step) const;
+  /// x = (L')^-1 x of one column.
+  void SolveTurned(T* x) const;
   /// The same panel times L'^-1 alone, on the calling thread: rows r with r L'^-1.
   void SolveRows(T* x) const;
   /// x = (L L')^-1 x for up to 32 targets, a panel of all columns; zeros behind the last row.
   void SolvePanel(T* x) const;
+  /// The same for a few targets, on the calling thread: element (i, c) at i * targets + c, zeros behind the last row up
+  /// to whole panels. Each reads L twice, which is what it takes. SolvePanel() takes what 32 targets take.
+  void SolveFew(T* x, int64_t targets) const;
 
  private:
   static constexpr int64_t kStep = cpu::kPanelRows;
@@ -62,6 +65,7 @@ class Cholesky {
   std::vector<Unit> UnitsBehind(int64_t end);
   void Subtract(const Unit* units, int64_t count, int64_t block, int64_t width) const;
   void Finish(const Unit& unit, int64_t block, int64_t width) const;
+  void TurnedStep(int64_t p, T* x, int64_t step) const;
   bool FactoriseBlock(int64_t block, int64_t width, T least);
 
   int64_t rows_;

@@ -110,7 +110,7 @@ void KernelSolverOf<T>::AlphaBySteps() {
       for (int64_t i = 0; i < rows(); ++i) {
         column[i] = factor_.Target(i, c);
       }
-      factor_.SolveTurned(column, 1);
+      factor_.SolveTurned(column);
       std::copy_n(column, rows(), alpha_.As<double>().data() + c * stride_);
     }
   });

@@ -108,8 +108,8 @@ class CentreRegression {
       for (int64_t i = 0; i < count_; ++i) {
         column[static_cast<size_t>(i)] = squares_.Target(i, c);
       }
-      squares_.SolveTurned(column.data(), 1);
-      between_.SolveTurned(column.data(), 1);
+      squares_.SolveTurned(column.data());
+      between_.SolveTurned(column.data());
       for (int64_t i = 0; i < count_; ++i) {
         alpha.Row<double>(i)[c] = column[static_cast<size_t>(i)];
       }

@@ -1,9 +1,9 @@
-// Conjugate gradients for up to 32 targets side by side, each with numbers of its own.
+// Conjugate gradients for targets side by side, each with numbers of its own.
 #include "lamina/rbf/refined_solver.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "lamina/base/stop.h"
@@ -12,7 +12,9 @@
 namespace lamina {
 namespace {
 
-constexpr int64_t kTargets = cpu::kPanelRows;
+constexpr int64_t kPanel = cpu::kPanelRows;
+constexpr int64_t kFewTargets = 8;  // by themselves; more are 32 at a time, with zeros
+constexpr int64_t kGroups = 8;      // of panels: each has a product of its own, for any number of threads
 constexpr int64_t kVectors = 5;
 constexpr int64_t kMostSteps = 60;
 constexpr double kSmallEnough = 1e-12;  // of a residual beside the targets
@@ -20,18 +22,17 @@ constexpr float kLeastNarrowPivot = 1e-7F;
 // Added to the diagonal of what is factorized in f32, in turn: it only makes for more steps.
 constexpr float kAdded[] = {0, 1e-6F, 1e-5F, 1e-4F, 1e-3F};
 
-using Numbers = std::array<double, static_cast<size_t>(kTargets)>;
+using Numbers = std::vector<double>;  // one a target
 
-AlignedBuffer Panels(int64_t panels, int64_t count, size_t size) {
-  return AlignedBuffer(panels * kTargets * kTargets * count * static_cast<int64_t>(size));
-}
+int64_t TargetsBeside(int64_t outputs) { return outputs <= kFewTargets ? outputs : kPanel; }
+int64_t GroupsOf(int64_t outputs) { return outputs <= kFewTargets ? kGroups : 0; }
 
-// A number a target, of sums over rows in their order.
-Numbers Products(const double* a, const double* b, int64_t rows) {
-  Numbers sums{};
+// Sums over rows in their order.
+Numbers Products(const double* a, const double* b, int64_t rows, int64_t targets) {
+  Numbers sums(static_cast<size_t>(targets));
   for (int64_t i = 0; i < rows; ++i) {
-    for (size_t c = 0; c < sums.size(); ++c) {
-      sums[c] += a[static_cast<size_t>(i * kTargets) + c] * b[static_cast<size_t>(i * kTargets) + c];
+    for (int64_t c = 0; c < targets; ++c) {
+      sums[static_cast<size_t>(c)] += a[i * targets + c] * b[i * targets + c];
     }
   }
   return sums;
@@ -39,10 +40,12 @@ Numbers Products(const double* a, const double* b, int64_t rows) {
 
 // y += factor x, or with `turned` y = x + factor y.
 void Add(const Numbers& factor, const double* x, double* y, int64_t rows, bool turned = false) {
+  const auto targets = std::ssize(factor);
   for (int64_t i = 0; i < rows; ++i) {
-    for (size_t c = 0; c < factor.size(); ++c) {
-      const size_t at = static_cast<size_t>(i * kTargets) + c;
-      y[at] = turned ? x[at] + factor[c] * y[at] : y[at] + factor[c] * x[at];
+    for (int64_t c = 0; c < targets; ++c) {
+      const int64_t at = i * targets + c;
+      const double by = factor[static_cast<size_t>(c)];
+      y[at] = turned ? x[at] + by * y[at] : y[at] + by * x[at];
     }
   }
 }
@@ -54,14 +57,17 @@ RefinedSolver::RefinedSolver(int64_t rows, int64_t outputs, int threads)
       outputs_(outputs),
       threads_(threads),
       panels_(PanelsOf(rows)),
+      beside_(TargetsBeside(outputs)),
+      size_(panels_ * kPanel * beside_),
       matrix_(TriangleSize(rows) * static_cast<int64_t>(sizeof(double))),
       factor_(rows, 0, threads, /*inverse=*/false),
-      vectors_(Panels(panels_, kVectors, sizeof(double))),
-      narrow_(Panels(panels_, 1, sizeof(float))) {}
+      vectors_((kVectors + GroupsOf(outputs)) * size_ * static_cast<int64_t>(sizeof(double))),
+      narrow_(size_ * static_cast<int64_t>(sizeof(float))) {}
 
 int64_t RefinedSolver::Bytes(int64_t rows, int64_t outputs) {
   return TriangleSize(rows) * 8 + Cholesky<float>::Bytes(rows, 0, false) +
-         (kVectors * 8 + 4) * PanelsOf(rows) * kTargets * kTargets + 2 * outputs * rows * 8;
+         ((kVectors + GroupsOf(outputs)) * 8 + 4) * PanelsOf(rows) * kPanel * TargetsBeside(outputs) +
+         2 * outputs * rows * 8;
 }
 
 bool RefinedSolver::Factorise() {
@@ -70,10 +76,10 @@ bool RefinedSolver::Factorise() {
       for (int64_t p = team.thread; p < panels_; p += team.size) {
         const double* const from = Panel(p);
         float* const to = factor_.Panel(p);
-        std::transform(from, from + kTargets * kTargets * (p + 1), to,
+        std::transform(from, from + kPanel * kPanel * (p + 1), to,
                        [](double value) { return static_cast<float>(value); });
-        for (int64_t i = 0; i < kTargets; ++i) {
-          to[(p * kTargets + i) * kTargets + i] += added;
+        for (int64_t i = 0; i < kPanel; ++i) {
+          to[(p * kPanel + i) * kPanel + i] += added;
         }
       }
     });
@@ -84,51 +90,94 @@ bool RefinedSolver::Factorise() {
   return false;
 }
 
-// y = A x: every 32 columns of y from the panel that has them as rows, then from panels below.
-void RefinedSolver::Times(const double* x, double* y) const {
+// y = -A x for 32 targets: every 32 columns of y from the panel that has them as rows, then from panels below.
+void RefinedSolver::TimesPanel(const double* x, double* y) {
   const cpu::FactorTable<double>& kernels = cpu::FactorKernels<double>();
-  const double* const matrix = matrix_.As<double>().data();
   RunTeam(threads_, [&](Team team) {
     for (int64_t p = team.thread; p < panels_; p += team.size) {
-      double* const own = y + p * kTargets * kTargets;
-      std::fill_n(own, kTargets * kTargets, 0.0);
-      kernels.update(x, matrix + TrianglePlace(p * kTargets, 0), own, std::min(rows_, (p + 1) * kTargets));
+      double* const own = y + p * kPanel * kPanel;
+      std::fill_n(own, kPanel * kPanel, 0.0);
+      kernels.update(x, Panel(p), own, std::min(rows_, (p + 1) * kPanel));
       for (int64_t from = p + 1; from < panels_; ++from) {
-        kernels.update_turned(x + from * kTargets * kTargets, matrix + TrianglePlace(from * kTargets, p * kTargets),
-                              own);
+        kernels.update_turned(x + from * kPanel * kPanel, Panel(from) + p * kPanel * kPanel, own);
       }
-      std::for_each(own, own + kTargets * kTargets, [](double& value) { value = -value; });
     }
   });
-  std::fill(y + rows_ * kTargets, y + panels_ * kTargets * kTargets, 0.0);
+}
+
+// y = -A x for a few: each block of a panel is read once, for its own rows and for those it has as columns.
+void RefinedSolver::TimesFew(const double* x, double* y) {
+  const cpu::FactorTable<double>& kernels = cpu::FactorKernels<double>();
+  double* const products = vectors_.As<double>().data() + kVectors * size_;
+  RunTeam(threads_, [&](Team team) {
+    double own[kFewTargets * kPanel];
+    double sums[kFewTargets * kPanel];
+    for (int64_t group = team.thread; group < kGroups; group += team.size) {
+      double* const product = products + group * size_;
+      std::fill_n(product, size_, 0.0);
+      for (int64_t p = group; p < panels_; p += kGroups) {
+        const int64_t first = p * kPanel * beside_;
+        for (int64_t c = 0; c < beside_; ++c) {
+          for (int64_t r = 0; r < kPanel; ++r) {
+            own[c * kPanel + r] = x[first + r * beside_ + c];
+          }
+        }
+        std::fill_n(sums, beside_ * kPanel, 0.0);
+        for (int64_t block = 0; block <= p; ++block) {
+          const int64_t at = block * kPanel * beside_;
+          for (int64_t c = 0; c < beside_; ++c) {
+            const double* const elements = Panel(p) + block * kPanel * kPanel;
+            kernels.subtract_rows(elements, kPanel, x + at + c, beside_, sums + c * kPanel);
+            if (block < p) {
+              kernels.subtract_columns(elements, kPanel, own + c * kPanel, product + at + c, beside_);
+            }
+          }
+        }
+        for (int64_t c = 0; c < beside_; ++c) {
+          for (int64_t r = 0; r < kPanel; ++r) {
+            product[first + r * beside_ + c] += sums[c * kPanel + r];
+          }
+        }
+      }
+    }
+  });
+  std::copy_n(products, size_, y);
+  for (int64_t group = 1; group < kGroups; ++group) {
+    std::transform(y, y + size_, products + group * size_, y, std::plus<>());
+  }
+}
+
+void RefinedSolver::Times(const double* x, double* y) {
+  beside_ == kPanel ? TimesPanel(x, y) : TimesFew(x, y);
+  std::transform(y, y + rows_ * beside_, y, std::negate<>());
+  std::fill(y + rows_ * beside_, y + size_, 0.0);
 }
 
 void RefinedSolver::Precondition(const double* r, double* z) {
-  const int64_t size = panels_ * kTargets * kTargets;
   float* const narrow = narrow_.As<float>().data();
-  Numbers scales{};  // residuals get small: each has the size 1 in f32
-  for (int64_t i = 0; i < rows_ * kTargets; ++i) {
-    double& scale = scales[static_cast<size_t>(i % kTargets)];
+  Numbers scales(static_cast<size_t>(beside_));  // residuals get small: each has the size 1 in f32
+  for (int64_t i = 0; i < rows_ * beside_; ++i) {
+    double& scale = scales[static_cast<size_t>(i % beside_)];
     scale = std::max(scale, std::abs(r[i]));
   }
   std::replace(scales.begin(), scales.end(), 0.0, 1.0);
-  for (int64_t i = 0; i < size; ++i) {
-    narrow[i] = static_cast<float>(r[i] / scales[static_cast<size_t>(i % kTargets)]);
+  for (int64_t i = 0; i < size_; ++i) {
+    narrow[i] = static_cast<float>(r[i] / scales[static_cast<size_t>(i % beside_)]);
   }
-  factor_.SolvePanel(narrow);
-  for (int64_t i = 0; i < size; ++i) {
-    z[i] = static_cast<double>(narrow[i]) * scales[static_cast<size_t>(i % kTargets)];
+  beside_ == kPanel ? factor_.SolvePanel(narrow) : factor_.SolveFew(narrow, beside_);
+  for (int64_t i = 0; i < size_; ++i) {
+    z[i] = static_cast<double>(narrow[i]) * scales[static_cast<size_t>(i % beside_)];
   }
 }
 
 // x from 0; r has the targets at first.
 bool RefinedSolver::Refine(double* x, double* r) {
-  const int64_t size = panels_ * kTargets * kTargets;
-  double* const direction = r + size;
-  double* const product = direction + size;
-  double* const z = product + size;
-  std::fill_n(x, size, 0.0);
-  const Numbers wanted = Products(r, r, rows_);
+  double* const direction = r + size_;
+  double* const product = direction + size_;
+  double* const z = product + size_;
+  std::fill_n(x, size_, 0.0);
+  const auto products = [&](const double* a, const double* b) { return Products(a, b, rows_, beside_); };
+  const Numbers wanted = products(r, r);
   const auto done = [&](const Numbers& squares) {
     for (size_t c = 0; c < squares.size(); ++c) {
       if (squares[c] > kSmallEnough * kSmallEnough * wanted[c] || !std::isfinite(squares[c])) {
@@ -138,9 +187,9 @@ bool RefinedSolver::Refine(double* x, double* r) {
     return true;
   };
   Precondition(r, direction);
-  Numbers of_r = Products(r, direction, rows_);
+  Numbers of_r = products(r, direction);
   const auto quotient = [](const Numbers& a, const Numbers& b, double sign) {
-    Numbers all{};
+    Numbers all(a.size());
     for (size_t c = 0; c < all.size(); ++c) {
       all[c] = b[c] == 0 ? 0 : sign * a[c] / b[c];
     }
@@ -149,14 +198,14 @@ bool RefinedSolver::Refine(double* x, double* r) {
   for (steps_ = 1; steps_ <= kMostSteps; ++steps_) {
     StopPoint();
     Times(direction, product);
-    const Numbers curves = Products(direction, product, rows_);
+    const Numbers curves = products(direction, product);
     Add(quotient(of_r, curves, 1), direction, x, rows_);
     Add(quotient(of_r, curves, -1), product, r, rows_);
-    if (done(Products(r, r, rows_))) {
+    if (done(products(r, r))) {
       return true;
     }
     Precondition(r, z);
-    const Numbers next = Products(r, z, rows_);
+    const Numbers next = products(r, z);
     Add(quotient(next, of_r, 1), z, direction, rows_, /*turned=*/true);
     of_r = next;
   }
@@ -167,15 +216,14 @@ bool RefinedSolver::Solve(const double* targets, int64_t stride, double* alpha) 
   if (!Factorise()) {
     return false;
   }
-  const int64_t size = panels_ * kTargets * kTargets;
   double* const x = vectors_.As<double>().data();
-  for (int64_t first = 0; first < outputs_; first += kTargets) {
-    double* const r = x + size;
-    std::fill_n(r, size, 0.0);
-    const int64_t count = std::min(kTargets, outputs_ - first);
+  for (int64_t first = 0; first < outputs_; first += beside_) {
+    double* const r = x + size_;
+    std::fill_n(r, size_, 0.0);
+    const int64_t count = std::min(beside_, outputs_ - first);
     for (int64_t c = 0; c < count; ++c) {
       for (int64_t i = 0; i < rows_; ++i) {
-        r[i * kTargets + c] = targets[(first + c) * stride + i];
+        r[i * beside_ + c] = targets[(first + c) * stride + i];
       }
     }
     if (!Refine(x, r)) {
@@ -183,7 +231,7 @@ bool RefinedSolver::Solve(const double* targets, int64_t stride, double* alpha) 
     }
     for (int64_t c = 0; c < count; ++c) {
       for (int64_t i = 0; i < rows_; ++i) {
-        alpha[(first + c) * stride + i] = x[i * kTargets + c];
+        alpha[(first + c) * stride + i] = x[i * beside_ + c];
       }
     }
   }
@@ -191,14 +239,14 @@ bool RefinedSolver::Solve(const double* targets, int64_t stride, double* alpha) 
 }
 
 void RefinedSolver::ByEarlier(int64_t begin, const double* alpha, int64_t stride, double* errors) const {
-  const auto row_of_factor = [&](int64_t i) { return factor_.Panel(i / kTargets) + i % kTargets; };
+  const auto row_of_factor = [&](int64_t i) { return factor_.Panel(i / kPanel) + i % kPanel; };
   std::vector<double> turned(static_cast<size_t>((rows_ - begin) * outputs_));  // the end of L' alpha
   for (int64_t i = begin; i < rows_; ++i) {
     const float* const factor = row_of_factor(i);
     for (int64_t j = begin; j <= i; ++j) {
       double* const sums = &turned[static_cast<size_t>((j - begin) * outputs_)];
       for (int64_t c = 0; c < outputs_; ++c) {
-        sums[c] += static_cast<double>(factor[j * kTargets]) * alpha[c * stride + i];
+        sums[c] += static_cast<double>(factor[j * kPanel]) * alpha[c * stride + i];
       }
     }
   }
@@ -208,7 +256,7 @@ void RefinedSolver::ByEarlier(int64_t begin, const double* alpha, int64_t stride
     double* const sums = errors + (i - begin) * outputs_;
     for (int64_t j = begin; j <= i; ++j) {
       for (int64_t c = 0; c < outputs_; ++c) {
-        sums[c] += static_cast<double>(factor[j * kTargets]) * turned[static_cast<size_t>((j - begin) * outputs_ + c)];
+        sums[c] += static_cast<double>(factor[j * kPanel]) * turned[static_cast<size_t>((j - begin) * outputs_ + c)];
       }
     }
   }

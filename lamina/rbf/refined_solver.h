@@ -16,7 +16,7 @@ class RefinedSolver {
   static int64_t Bytes(int64_t rows, int64_t outputs);
 
   /// Panel p of A (cholesky.h), with both halves of the block on the diagonal; it stays.
-  double* Panel(int64_t p) { return matrix_.As<double>().data() + TrianglePlace(p * cpu::kPanelRows, 0); }
+  double* Panel(int64_t p) const { return matrix_.As<double>().data() + TrianglePlace(p * cpu::kPanelRows, 0); }
   double& At(int64_t i, int64_t j) { return matrix_.As<double>()[static_cast<size_t>(TrianglePlace(i, j))]; }
 
   /// Solves for `targets` (element (i, c) at c * stride + i), to `alpha` likewise. False where A is not positive
@@ -31,7 +31,9 @@ class RefinedSolver {
 
  private:
   bool Factorise();
-  void Times(const double* x, double* y) const;
+  void TimesPanel(const double* x, double* y);
+  void TimesFew(const double* x, double* y);
+  void Times(const double* x, double* y);
   void Precondition(const double* r, double* z);
   bool Refine(double* x, double* r);
 
@@ -39,10 +41,12 @@ class RefinedSolver {
   int64_t outputs_;
   int threads_;
   int64_t panels_;
+  int64_t beside_;  // targets of a vector, an element of each a row
+  int64_t size_;    // elements of a vector
   int64_t steps_ = 0;
   AlignedBuffer matrix_;
   Cholesky<float> factor_;
-  AlignedBuffer vectors_;  // panels of up to 32 targets: answers, residuals, directions, products, preconditioned
+  AlignedBuffer vectors_;  // answers, residuals, directions, products, preconditioned; with few targets, of groups
   AlignedBuffer narrow_;   // one in f32
 };
 

@@ -129,6 +129,7 @@ struct Trial {
   bool Try(BoostOptions tried) {
     tried.threads = threads;
     tried.stop_requested = stop_requested;
+    tried.to_beat = trees.losses;
     BoostedTrees grown = TryBoostedTrees(train, validation, tried);
     if (!grown.complete) {
       return false;
@@ -147,9 +148,7 @@ struct Trial {
     if (sums.empty()) {
       return true;
     }
-    BoostOptions with_sums = TreeOptions(settings, train, validation.size() > 0, options.leaves, std::move(sums));
-    with_sums.to_beat = trees.losses;
-    return Try(std::move(with_sums));
+    return Try(TreeOptions(settings, train, validation.size() > 0, options.leaves, std::move(sums)));
   }
 
   bool LearnAll() {

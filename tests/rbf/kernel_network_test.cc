@@ -206,7 +206,7 @@ TEST(KernelNetwork, TheSameBitsForAnyNumberOfThreads) {
 TEST(KernelNetwork, ManyRowsAreToldWhatTheyTake) {
   EXPECT_EQ(KernelCostNote(1000, 20, 1), "");
   const std::string all = KernelCostNote(19'000, 20, 1);
-  EXPECT_TRUE(Mentions(all, "of 19,000 training rows takes 2.")) << all;
+  EXPECT_TRUE(Mentions(all, "of 19,000 training rows takes 2 GiB of memory")) << all;
   const std::string some = KernelCostNote(100'000, 20, 1);
   EXPECT_TRUE(Mentions(some, "of 100,000 training rows in 32 leaves of some 5,034 rows takes")) << some;
   EXPECT_TRUE(Mentions(some, "of memory and up to")) << some;
