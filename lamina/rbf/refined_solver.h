@@ -46,7 +46,7 @@ class RefinedSolver {
   int64_t steps_ = 0;
   AlignedBuffer matrix_;
   Cholesky<float> factor_;
-  AlignedBuffer vectors_;  // answers, residuals, directions, products, preconditioned; with few targets, of groups
+  AlignedBuffer vectors_;  // answers, residuals, directions, products, preconditioned, and products of groups
   AlignedBuffer narrow_;   // one in f32
 };
 
