@@ -48,8 +48,8 @@ class Cholesky {
   void SolveRows(T* x) const;
   /// x = (L L')^-1 x for up to 32 targets, a panel of all columns; zeros behind the last row.
   void SolvePanel(T* x) const;
-  /// The same for a few targets, on the calling thread: element (i, c) at i * targets + c, zeros behind the last row up
-  /// to whole panels. Each reads L twice, which is what it takes. SolvePanel() takes what 32 targets take.
+  /// The same for `targets` of them on the calling thread: element (i, c) at i * targets + c, zeros behind the last row
+  /// up to whole panels. Each target reads L twice. SolvePanel() takes as long for one target as for 32.
   void SolveFew(T* x, int64_t targets) const;
 
  private:

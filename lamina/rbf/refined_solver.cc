@@ -13,8 +13,8 @@ namespace lamina {
 namespace {
 
 constexpr int64_t kPanel = cpu::kPanelRows;
-constexpr int64_t kFewTargets = 8;  // by themselves; more are 32 at a time, with zeros
-constexpr int64_t kGroups = 8;      // of panels: each has a product of its own, for any number of threads
+constexpr int64_t kFewTargets = 16;  // by themselves; more are 32 at a time, with zeros
+constexpr int64_t kGroups = 8;       // of panels: each has a product of its own, for any number of threads
 constexpr int64_t kVectors = 5;
 constexpr int64_t kMostSteps = 60;
 constexpr double kSmallEnough = 1e-12;  // of a residual beside the targets
@@ -125,8 +125,8 @@ void RefinedSolver::TimesFew(const double* x, double* y) {
         std::fill_n(sums, beside_ * kPanel, 0.0);
         for (int64_t block = 0; block <= p; ++block) {
           const int64_t at = block * kPanel * beside_;
+          const double* const elements = Panel(p) + block * kPanel * kPanel;
           for (int64_t c = 0; c < beside_; ++c) {
-            const double* const elements = Panel(p) + block * kPanel * kPanel;
             kernels.subtract_rows(elements, kPanel, x + at + c, beside_, sums + c * kPanel);
             if (block < p) {
               kernels.subtract_columns(elements, kPanel, own + c * kPanel, product + at + c, beside_);
@@ -156,18 +156,18 @@ void RefinedSolver::Times(const double* x, double* y) {
 void RefinedSolver::Precondition(const double* r, double* z) {
   float* const narrow = narrow_.As<float>().data();
   Numbers scales(static_cast<size_t>(beside_));  // residuals get small: each has the size 1 in f32
-  for (int64_t i = 0; i < rows_ * beside_; ++i) {
-    double& scale = scales[static_cast<size_t>(i % beside_)];
-    scale = std::max(scale, std::abs(r[i]));
-  }
+  const auto each = [&](const auto& fn) {
+    for (int64_t row = 0; row < size_; row += beside_) {
+      for (int64_t c = 0; c < beside_; ++c) {
+        fn(row + c, scales[static_cast<size_t>(c)]);
+      }
+    }
+  };
+  each([&](int64_t at, double& scale) { scale = std::max(scale, std::abs(r[at])); });
   std::replace(scales.begin(), scales.end(), 0.0, 1.0);
-  for (int64_t i = 0; i < size_; ++i) {
-    narrow[i] = static_cast<float>(r[i] / scales[static_cast<size_t>(i % beside_)]);
-  }
+  each([&](int64_t at, double scale) { narrow[at] = static_cast<float>(r[at] / scale); });
   beside_ == kPanel ? factor_.SolvePanel(narrow) : factor_.SolveFew(narrow, beside_);
-  for (int64_t i = 0; i < size_; ++i) {
-    z[i] = static_cast<double>(narrow[i]) * scales[static_cast<size_t>(i % beside_)];
-  }
+  each([&](int64_t at, double scale) { z[at] = static_cast<double>(narrow[at]) * scale; });
 }
 
 // x from 0; r has the targets at first.
