@@ -36,6 +36,7 @@ struct Split {
   Split(int64_t count, int64_t most)
       : parts(CeilDivide(count, most)), size(parts == 0 ? 0 : count / parts), larger(parts == 0 ? 0 : count % parts) {}
   int64_t Begin(int64_t i) const { return i * size + std::min(i, larger); }
+  int64_t size_at_most() const { return larger > 0 ? size + 1 : size; }
 };
 
 /// So many rows read columns where they are: packing these would take as long as computing with them.
@@ -54,7 +55,8 @@ struct Block {
   bool pack_rows;
   bool direct_columns;     // whole panels are read where they are; only a ragged last one is packed
   bool asks_ahead;         // rows come from beyond the second-level cache, and the next ones lie behind them
-  T* one_panel = nullptr;  // the place of whichever panel is packed; null: each has its own
+  T* own_panels = nullptr;  // the place of panels from first_panel on; null: all have theirs in the scratch
+  int64_t first_panel = 0;
 
   Block(const ProductInput<T>& in, const Blocking& size, int64_t r, int64_t c, int64_t k_begin)
       : row(r),
@@ -87,7 +89,8 @@ struct Block {
   int64_t PanelBegin(int64_t p) const { return panels.Begin(p) * kLanes<T>; }
   int64_t PanelVectors(int64_t p) const { return panels.Begin(p + 1) - panels.Begin(p); }
   T* PanelData(const ProductInput<T>& in, int64_t p) const {
-    return one_panel != nullptr ? one_panel : in.scratch.columns + PanelBegin(p) * depth;
+    return own_panels != nullptr ? own_panels + (PanelBegin(p) - PanelBegin(first_panel)) * depth
+                                 : in.scratch.columns + PanelBegin(p) * depth;
   }
   TilePlace PlaceOf(int64_t group, int64_t group_end, int64_t p) const {
     const int64_t first = row_groups.Begin(group);

@@ -153,9 +153,26 @@ HWY_INLINE Pack<T> CurveSlope(const formulas::Mish& mish, Pack<T> z, Pack<T>) {
   return CurveBoth(mish, z).slope;
 }
 
-/// a[i] = value(z[i]); in place is allowed.
+/// Rows of numbers, the i-th of z at z + i * z_stride.
 template <class T>
-using ValueFn = void (*)(const Activation&, const T* z, T* a, int64_t n);
+struct ValueRows {
+  const T* z;
+  int64_t z_stride;
+  T* a;
+  int64_t a_stride;
+  int64_t rows;
+  int64_t columns;
+  const T* bias = nullptr;  // of each column; null: none
+};
+
+template <class T>
+HWY_INLINE ValueRows<T> OneRow(const T* z, T* a, int64_t n) {
+  return {z, 0, a, 0, 1, n};
+}
+
+/// a = value(z + bias) of each number; in place is allowed.
+template <class T>
+using ValueFn = void (*)(const Activation&, const ValueRows<T>&);
 /// out[i] = g[i] * slope(z[i], a[i]); z may be null where the slope does not need it.
 template <class T>
 using SlopeFn = void (*)(const Activation&, const T* z, const T* a, const T* g, T* out, int64_t n);
@@ -171,10 +188,25 @@ HWY_INLINE F FormulaOf(const Activation& activation) {
 }
 
 template <class F, class T>
-void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+void ValueSpan(const Activation& activation, const ValueRows<T>& of) {
+  const Tag<T> d;
   const F formula = FormulaOf<F>(activation);
-  Transform<T>(
-      n, a, [&](VecOf<T> v) HWY_ATTR { return CurveValue(formula, Pack<T>(v)).v; }, z);
+  const T* const bias = of.bias;
+  for (int64_t row = 0; row < of.rows; ++row) {
+    const T* const z = of.z + row * of.z_stride;
+    T* const a = of.a + row * of.a_stride;
+    int64_t i = 0;
+    for (; i + kLanes<T> <= of.columns; i += kLanes<T>) {
+      auto v = hn::LoadU(d, z + i);
+      v = bias == nullptr ? v : hn::Add(v, hn::LoadU(d, bias + i));
+      hn::StoreU(CurveValue(formula, Pack<T>(v)).v, d, a + i);
+    }
+    if (const int64_t left = of.columns - i; left > 0) {
+      auto v = LoadTail<T>(z + i, left);
+      v = bias == nullptr ? v : hn::Add(v, LoadTail<T>(bias + i, left));
+      StoreTail<T>(CurveValue(formula, Pack<T>(v)).v, a + i, left);
+    }
+  }
 }
 
 template <class F, class T>
@@ -214,8 +246,17 @@ void BothSpan(const Activation& activation, const T* z, T* a, T* slopes, int64_t
 
 // A user's own activation: its scalar loops.
 template <class T>
-void CustomValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
-  activation.Value(z, a, n);
+void CustomValueSpan(const Activation& activation, const ValueRows<T>& of) {
+  for (int64_t row = 0; row < of.rows; ++row) {
+    const T* z = of.z + row * of.z_stride;
+    T* const a = of.a + row * of.a_stride;
+    if (of.bias != nullptr) {
+      Transform<T>(
+          of.columns, a, [](VecOf<T> v, VecOf<T> b) HWY_ATTR { return hn::Add(v, b); }, z, of.bias);
+      z = a;
+    }
+    activation.Value(z, a, of.columns);
+  }
 }
 
 template <class T>

@@ -197,6 +197,12 @@ struct ForwardFinish {
   }
   void operator()(T* tile, const TilePlace& at) const {
     FinishSums<Synapse>(tile, at.rows * at.width);
+    if (!kTurned && slopes == nullptr && args->z.empty() && args->distance.empty()) {
+      const auto* const bias = static_cast<const T*>(args->bias);
+      value(*activation, {tile, at.width, args->a.Row<T>(at.row) + at.column, args->a.stride, at.rows, at.columns,
+                          bias == nullptr ? bias : bias + at.column});
+      return;
+    }
     if (!args->distance.empty()) {
       Store(tile, at, args->distance);
     }
@@ -212,7 +218,7 @@ struct ForwardFinish {
       both(*activation, tile, tile, found, at.rows * at.width);
       Store(found, at, *slopes);
     } else {
-      value(*activation, tile, tile, at.rows * at.width);
+      value(*activation, OneRow<T>(tile, tile, at.rows * at.width));
     }
     Store(tile, at, args->a);
   }

@@ -262,13 +262,14 @@ template <class T>
 requires std::is_floating_point_v<T>
 inline constexpr bool kDividesPanels<TermSum<formulas::ProductTerm>, T> = true;
 
-// Whether each thread packs its own panels, one at a time, into memory that stays in its second-level
+inline constexpr int64_t kLeastPanels = 4;  // of a thread, for equal shares
+
+// Whether each thread packs its own panels, one or a few at a time, into memory that stays in its second-level
 // cache. With few rows the packed columns of a common block are hardly used. Through the third level they
 // took 5 to 15 % of an input gradient of 32 to 128 samples. With many rows, each panel would have to read
 // them anew.
 template <class Sum, class T>
 bool HasOwnPanels(const ProductInput<T>& in, Team team) {
-  constexpr int64_t kLeastPanels = 4;  // of a thread, for equal shares
   const TileShape shape = Block<Sum, T>::ShapeOf(in);
   const Blocking size = MakeBlocking(in.rows.count, in.columns.count, in.depth, shape, in.budget);
   // Panels of several blocks may have other widths, and gradients then another order. Short rows from memory gain where
@@ -278,8 +279,10 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   // rows 1.2 times as long.
   const bool divided = size.depth < in.depth;
   const bool rows_are_there = !divided || (kDividesPanels<Sum, T> && !Block<Sum, T>::PacksRows(in));
-  const int64_t most_rows = divided ? kMostOwnRows / 2 : kMostOwnRows;
-  return in.rows.count > kDirectRows<Sum> && in.rows.count <= most_rows && same_panels && rows_are_there &&
+  // More rows than that where all of them stay in the second-level cache beside a panel.
+  const int64_t near_rows = std::min(in.budget.column_block / size.depth, kMaxBlockRows);
+  const bool few_rows = in.rows.count <= (divided ? kMostOwnRows / 2 : std::max(kMostOwnRows, near_rows));
+  return in.rows.count > kDirectRows<Sum> && few_rows && same_panels && rows_are_there &&
          !in.skips_zeros && in.columns.count >= kLeastPanels * team.size * shape.columns() &&
          team.size * shape.columns() * std::max(size.depth, kMostOwnRows) <= in.budget.packed;
 }
@@ -294,10 +297,10 @@ HWY_NOINLINE void AskForPanel(const ProductInput<T>& in, const Block<Sum, T>& bl
   AskForRows(in.columns, first + columns * group / groups, first + columns * group_end / groups, block.k, block.depth);
 }
 
-// All of panel p: the parts of a divided sum one after the other, each packed to the same place.
+// Panels [first, end) of all rows: the parts of a divided sum one after the other, each packed to the same place.
 template <class Sum, class T, class Finish>
-void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T* partial, const Finish& finish,
-                  int64_t p) {
+void ComputePanels(const ProductInput<T>& in, const Blocking& size, T* packed, T* partial, const Finish& finish,
+                   int64_t first, int64_t end) {
   HWY_ALIGN T local[Finish::kRowTiles * Sum::kRows * kTileColumns<T>];
   const TileShape shape = Block<Sum, T>::ShapeOf(in);
   const int64_t strip_size = Finish::kRowTiles * shape.rows * shape.columns();
@@ -306,28 +309,33 @@ void ComputePanel(const ProductInput<T>& in, const Blocking& size, T* packed, T*
   int64_t k = 0;
   do {  // once for an empty sum, too
     Block<Sum, T> block(in, size, 0, 0, k);
-    block.one_panel = packed;
-    PackPanelOf(in, block, p, 0, block.depth);
+    block.own_panels = packed;
+    block.first_panel = first;
+    for (int64_t p = first; p < end; ++p) {
+      PackPanelOf(in, block, p, 0, block.depth);
+    }
     const bool last = !kDivides || k + block.depth >= in.depth;
     const bool in_parts = kDivides && partial != nullptr;
     const int64_t groups = block.row_groups.parts;
     for (int64_t group = 0; group < groups; group += Finish::kRowTiles) {
       const int64_t group_end = std::min<int64_t>(group + Finish::kRowTiles, groups);
-      if (asks_for_rows && p + 1 < block.panels.parts) {
-        AskForPanel(in, block, p + 1, group, group_end, groups);
-      }
-      const TilePlace at = block.PlaceOf(group, group_end, p);
-      if (!IsWanted(finish, at)) {
-        continue;
-      }
-      if (last) {
-        finish.Prefetch(at);
-      }
-      T* const tile = in_parts ? partial + group / Finish::kRowTiles * strip_size : local;
-      if (in_parts || !ComputeInPlace(in, block, finish, group, p, at)) {
-        ComputeStrip(in, block, group, group_end, p, tile, kDivides && k > 0);
+      for (int64_t p = first; p < end; ++p) {
+        if (asks_for_rows && p + end - first < block.panels.parts) {
+          AskForPanel(in, block, p + end - first, group, group_end, groups);
+        }
+        const TilePlace at = block.PlaceOf(group, group_end, p);
+        if (!IsWanted(finish, at)) {
+          continue;
+        }
         if (last) {
-          finish(tile, at);
+          finish.Prefetch(at);
+        }
+        T* const tile = in_parts ? partial + group / Finish::kRowTiles * strip_size : local;
+        if (in_parts || !ComputeInPlace(in, block, finish, group, p, at)) {
+          ComputeStrip(in, block, group, group_end, p, tile, kDivides && k > 0);
+          if (last) {
+            finish(tile, at);
+          }
         }
       }
     }
@@ -346,12 +354,16 @@ void ProductByPanels(const ProductInput<T>& in, const Finish& finish, Team team)
     PackRows(in, block, team);
   }
   team.Barrier();
-  T* const packed = in.scratch.columns + team.thread * shape.columns() * depth;
+  const bool divided = depth < in.depth;
+  const int64_t panels = block.panels.parts;
+  const int64_t most = std::min(PanelsTogether(depth, shape, in.budget), panels / (kLeastPanels * team.size));
+  const Split parts(panels, divided ? 1 : std::max<int64_t>(1, most));
+  T* const packed = in.scratch.columns + team.thread * parts.size_at_most() * shape.columns() * depth;
   const int64_t rows = CeilDivide(block.row_groups.parts, Finish::kRowTiles) * Finish::kRowTiles * shape.rows;
-  T* const partial = depth < in.depth ? in.scratch.partial + team.thread * rows * shape.columns() : nullptr;
-  team.Share(block.panels.parts, 0, [&](int64_t p, int64_t end) HWY_ATTR {
-    for (; p < end && !Abandoned(); ++p) {
-      ComputePanel<Sum>(in, size, packed, partial, finish, p);
+  T* const partial = divided ? in.scratch.partial + team.thread * rows * shape.columns() : nullptr;
+  team.Share(parts.parts, 0, [&](int64_t part, int64_t end) HWY_ATTR {
+    for (; part < end && !Abandoned(); ++part) {
+      ComputePanels<Sum>(in, size, packed, partial, finish, parts.Begin(part), parts.Begin(part + 1));
     }
   });
 }

@@ -93,6 +93,7 @@ HWY_INLINE void SmallDots(const T* matrix, int64_t rows, int64_t stride, int64_t
     DotInput<T> in{matrix + r * stride, stride, nullptr, x_stride, depth, nullptr, out_stride};
     for (int64_t s = 0; s < batch;) {
       const int64_t samples = batch - s >= kDotSamples ? kDotSamples : 1;
+      in.asks = samples == 1;
       in.x = x + s * x_stride;
       in.out = out + s * out_stride + r;
       (samples == 1 ? DotFor<Term, T, 1>(count) : DotFor<Term, T, kDotSamples>(count))(in);
@@ -172,7 +173,7 @@ void SmallForward(const SmallLayer<T>& layer, const T* x, int64_t batch) noexcep
       store(z);
     }
     if (of_ours) {
-      value(*layer.activation, tile, tile, at.rows * at.width);
+      value(*layer.activation, OneRow<T>(tile, tile, at.rows * at.width));
       store(layer.a);
     }
   };
@@ -195,7 +196,7 @@ void SmallForward(const SmallLayer<T>& layer, const T* x, int64_t batch) noexcep
     }
   } else if (!by_tiles || !of_ours) {
     ForBatch(layer, batch,
-             [&](int64_t offset, int64_t n) HWY_ATTR { value(*layer.activation, z + offset, layer.a + offset, n); });
+             [&](int64_t offset, int64_t n) HWY_ATTR { value(*layer.activation, OneRow<T>(z + offset, layer.a + offset, n)); });
   }
 }
 

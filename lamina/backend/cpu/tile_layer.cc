@@ -25,7 +25,9 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
     sizes = LargestOf(sizes, ScratchFor(batch, outputs, inputs, shape, plans[0].budget));
   } else {
     const int64_t panel = shape.columns() * std::min(inputs, plans[0].budget.depth);
-    sizes.columns = std::max(sizes.columns, plans[0].most_threads * panel);
+    // Smaller tiles (CacheBudget::tile_vectors) have smaller panels, of which more may stand together.
+    const int64_t together = std::max(panel, std::min(kMostPanelsTogether * panel, plans[0].budget.column_block / 4));
+    sizes.columns = std::max(sizes.columns, plans[0].most_threads * together);
   }
   if (request.training) {
     sizes = LargestOf(sizes, ScratchFor(batch, inputs, outputs, shape, plans[1].budget));
@@ -131,7 +133,16 @@ std::string TileLayer<T>::Describe() const {
 template <class T>
 bool TileLayer<T>::UsesDots(int64_t batch) const {
   const std::string& kernel = PlanOf(Pass::kForward).kernel;
-  return kernel == "dots" || (kernel != "tile" && (batch < 12 || request_.layer.outputs < 24));
+  if (kernel == "dots" || kernel == "tile") {
+    return kernel == "dots";
+  }
+  // Of few outputs, whichever fill their vectors better: sums along the inputs, each with some two vectors' work at its
+  // end, or the outputs side by side.
+  const LayerSpec& layer = request_.layer;
+  const int64_t lanes = kernels_.shape.lanes;
+  const int64_t of_dots = layer.outputs * (RoundUp(layer.inputs, lanes) + 2 * lanes);
+  const int64_t of_tiles = layer.inputs * RoundUp(layer.outputs, lanes);
+  return batch < 12 || (layer.outputs < 24 && of_dots <= of_tiles);
 }
 
 template <class T>
