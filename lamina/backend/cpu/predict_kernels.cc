@@ -34,7 +34,7 @@ void ForwardDotsOfRow(const ForwardTask<T>& task, Team /*team*/) noexcept {
     const int64_t o = args.weights.rows * g / groups;
     const int64_t outputs = args.weights.rows * (g + 1) / groups - o;
     FewDotsFor<Term, T, kMost>(outputs)(
-        {args.weights.Row<T>(o), args.weights.stride, args.x.Row<T>(0), args.x.stride, args.x.cols, sums + o, 0, true});
+        {args.weights.Row<T>(o), args.weights.stride, args.x.Row<T>(0), args.x.stride, args.x.cols, sums + o, 0});
   }
   FinishDots<Synapse>(task, 0, 1, 0, args.weights.rows);
   if (task.activation->is_softmax()) {

@@ -93,7 +93,6 @@ HWY_INLINE void SmallDots(const T* matrix, int64_t rows, int64_t stride, int64_t
     DotInput<T> in{matrix + r * stride, stride, nullptr, x_stride, depth, nullptr, out_stride};
     for (int64_t s = 0; s < batch;) {
       const int64_t samples = batch - s >= kDotSamples ? kDotSamples : 1;
-      in.asks = samples == 1;
       in.x = x + s * x_stride;
       in.out = out + s * out_stride + r;
       (samples == 1 ? DotFor<Term, T, 1>(count) : DotFor<Term, T, kDotSamples>(count))(in);
