@@ -53,8 +53,8 @@ struct Block {
   Split row_groups;
   Split panels;
   bool pack_rows;
-  bool direct_columns;     // whole panels are read where they are; only a ragged last one is packed
-  bool asks_ahead;         // rows come from beyond the second-level cache, and the next ones lie behind them
+  bool direct_columns;      // whole panels are read where they are; only a ragged last one is packed
+  bool asks_ahead;          // rows come from beyond the second-level cache, and the next ones lie behind them
   T* own_panels = nullptr;  // the place of panels from first_panel on; null: all have theirs in the scratch
   int64_t first_panel = 0;
 

@@ -73,7 +73,8 @@ inline constexpr int64_t kMostPanelsTogether = 8;
 /// Panels of the columns that a thread packs and computes with together: their rows of the result lie side by side, and
 /// what they are multiplied with is read once. They take an eighth of the second-level cache at most, but for one.
 inline int64_t PanelsTogether(int64_t depth, TileShape shape, CacheBudget budget) {
-  return std::clamp<int64_t>(budget.column_block / 4 / (shape.columns() * std::max<int64_t>(1, depth)), 1, kMostPanelsTogether);
+  return std::clamp<int64_t>(budget.column_block / 4 / (shape.columns() * std::max<int64_t>(1, depth)), 1,
+                             kMostPanelsTogether);
 }
 
 /// Elements of scratch that no product of at most these sizes exceeds, whatever the blocking.

@@ -111,7 +111,8 @@ HWY_NOINLINE void DotTile(const DotInput<T>& in) {
     HWY_UNROLL(8)
     for (int o = 0; o < kOutputs; ++o) {
       const auto wo = hn::LoadU(d, w + o * w_stride);
-      if constexpr (kAsksForRows && kSamples == 1) {  // bound by the cache that holds the weights: ask for the rows after these
+      if constexpr (kAsksForRows &&
+                    kSamples == 1) {  // bound by the cache that holds the weights: ask for the rows after these
         __builtin_prefetch(w + (o + kOutputs) * w_stride, 0, 3);
       }
       HWY_UNROLL(8)
@@ -221,7 +222,8 @@ void DotsBlock(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int64
     const int64_t outputs = o_begin + count * (g + 1) / groups - o;
     DotInput<T> in{
         args.weights.Row<T>(o), args.weights.stride, nullptr, args.x.stride, args.x.cols, nullptr, to.stride};
-    const bool asks = kAsksForRows && s_end - s_begin >= 2 * kDotSamples && s_end - s_begin <= kMostToAsk && g + 1 < groups;
+    const bool asks =
+        kAsksForRows && s_end - s_begin >= 2 * kDotSamples && s_end - s_begin <= kMostToAsk && g + 1 < groups;
     for (int64_t s = s_begin; s < s_end;) {
       if ((s - s_begin) % kSamplesBetween == 0 && Abandoned()) {
         return;

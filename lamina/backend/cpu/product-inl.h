@@ -282,8 +282,8 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   // More rows than that where all of them stay in the second-level cache beside a panel.
   const int64_t near_rows = std::min(in.budget.column_block / size.depth, kMaxBlockRows);
   const bool few_rows = in.rows.count <= (divided ? kMostOwnRows / 2 : std::max(kMostOwnRows, near_rows));
-  return in.rows.count > kDirectRows<Sum> && few_rows && same_panels && rows_are_there &&
-         !in.skips_zeros && in.columns.count >= kLeastPanels * team.size * shape.columns() &&
+  return in.rows.count > kDirectRows<Sum> && few_rows && same_panels && rows_are_there && !in.skips_zeros &&
+         in.columns.count >= kLeastPanels * team.size * shape.columns() &&
          team.size * shape.columns() * std::max(size.depth, kMostOwnRows) <= in.budget.packed;
 }
 

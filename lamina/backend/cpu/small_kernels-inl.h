@@ -194,8 +194,9 @@ void SmallForward(const SmallLayer<T>& layer, const T* x, int64_t batch) noexcep
       SmallSoftmax(z + i * layer.batch_stride, layer.a + i * layer.batch_stride, layer.outputs);
     }
   } else if (!by_tiles || !of_ours) {
-    ForBatch(layer, batch,
-             [&](int64_t offset, int64_t n) HWY_ATTR { value(*layer.activation, OneRow<T>(z + offset, layer.a + offset, n)); });
+    ForBatch(layer, batch, [&](int64_t offset, int64_t n) HWY_ATTR {
+      value(*layer.activation, OneRow<T>(z + offset, layer.a + offset, n));
+    });
   }
 }
 
