@@ -70,8 +70,9 @@ inline Blocking MakeBlocking(int64_t rows, int64_t columns, int64_t depth, TileS
 
 inline constexpr int64_t kMostPanelsTogether = 8;
 
-/// Panels of the columns that a thread packs and computes with together: their rows of the result lie side by side, and
-/// what they are multiplied with is read once. They take an eighth of the second-level cache at most, but for one.
+/// Panels of the columns that a thread packs and computes with together. Their parts of a result's row lie side by
+/// side, and what they are multiplied with is read once. They take an eighth of the second-level cache at most, but for
+/// one.
 inline int64_t PanelsTogether(int64_t depth, TileShape shape, CacheBudget budget) {
   return std::clamp<int64_t>(budget.column_block / 4 / (shape.columns() * std::max<int64_t>(1, depth)), 1,
                              kMostPanelsTogether);

@@ -136,8 +136,8 @@ bool TileLayer<T>::UsesDots(int64_t batch) const {
   if (kernel == "dots" || kernel == "tile") {
     return kernel == "dots";
   }
-  // Of few outputs, whichever fill their vectors better: sums along the inputs, each with some two vectors' work at its
-  // end, or the outputs side by side.
+  // Few outputs: whichever fills its vectors better. Dot products run along the inputs, and each ends with the work of
+  // some two vectors. Tiles have the outputs side by side.
   const LayerSpec& layer = request_.layer;
   const int64_t lanes = kernels_.shape.lanes;
   const int64_t of_dots = layer.outputs * (RoundUp(layer.inputs, lanes) + 2 * lanes);
