@@ -262,6 +262,20 @@ TEST_P(PanelConformance, AnyThreadsSameBits) {
   });
 }
 
+// More results than operands. Rows that stay in the cache meet a few panels at a time, and few outputs stand side by
+// side where sums are short.
+TEST_P(PanelConformance, ShortSumsAreExactOnIntegers) {
+  ForTypes([&]<class T>(T) {
+    for (const Shape& shape : {Shape{371, 700, 9}, {300, 531, 33}, {40, 900, 20}, {536, 23, 9}, {115, 16, 132}}) {
+      for (const Synapse synapse : {kDot, Synapse::kL1}) {
+        CheckForward<T>(Chosen(GetParam()), CaseOf(synapse, shape, "identity", true, true), true);
+        CheckInputGradient<T>(Chosen(GetParam()),
+                              {synapse, {shape.batch, shape.inputs, shape.outputs}, nullptr, true, 1});
+      }
+    }
+  });
+}
+
 // Weights beyond half of a second-level cache of 2 MiB, whose next rows are asked for. Tiles are whole or ragged, and
 // rows may lie apart.
 TEST_P(PanelConformance, WeightsBeyondTheCache) {

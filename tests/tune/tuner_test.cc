@@ -30,7 +30,7 @@ TEST(Candidates, EveryPlanComputesTheSame) {
         // Few rows and many columns, where threads pack panels of their own; short rows that are asked for.
         "dot-tanh:f32:input_gradient:61x33x700", "dot-tanh:f32-bf16:input_gradient:61x33x700",
         "l1-triangle(radius=9):f32:weight_gradient:40x61x900", "dot-tanh:f64:weight_gradient:50x19x500",
-        "dot-relu:f32:forward:17x30000x20"}) {
+        "dot-relu:f32:forward:17x30000x20", "dot-relu:f32:forward:300x3000x40"}) {
     const Problem problem = Problem::Parse(text);
     const auto backend = MakeBackend("cpu", {.threads = 2});
     const std::vector<Plan> plans = backend->Candidates(problem);
