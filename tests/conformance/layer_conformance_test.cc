@@ -266,8 +266,7 @@ TEST_P(PanelConformance, AnyThreadsSameBits) {
 // side where sums are short.
 TEST_P(PanelConformance, ShortSumsAreExactOnIntegers) {
   ForTypes([&]<class T>(T) {
-    for (const Shape& shape :
-         {Shape{371, 700, 9}, {300, 531, 33}, {40, 900, 20}, {2100, 2200, 3}, {536, 23, 9}, {115, 16, 132}}) {
+    for (const Shape& shape : {Shape{371, 700, 9}, {300, 531, 33}, {40, 900, 20}, {536, 23, 9}, {115, 16, 132}}) {
       for (const Synapse synapse : {kDot, Synapse::kL1}) {
         CheckForward<T>(Chosen(GetParam()), CaseOf(synapse, shape, "identity", true, true), true);
         CheckInputGradient<T>(Chosen(GetParam()),

@@ -28,11 +28,12 @@ bool PacksWeights(const ProductInput<T>& weights_packed, Team team) {
   const int64_t cost = samples * RoundUp(outputs, kLanes<T>) + outputs * kPacking;
   const int64_t cost_of_packed_samples =
       outputs * RoundUp(samples, kLanes<T>) + samples * kPacking + samples * outputs * kTurning / depth;
-  // For few samples only panel by panel, into memory that every thread has for one. Rows of sums in parts are as quick
-  // in place (17 to 40 samples: 0.91 to 1.26).
+  // For few samples only those that stay in the second-level cache, or panel by panel, into memory that every thread
+  // has for one. Rows of sums in parts are as quick in place (17 to 40 samples: 0.91 to 1.26).
+  const bool undivided = weights_packed.depth <= weights_packed.budget.depth;
+  const bool stay = outputs * weights_packed.depth <= weights_packed.budget.column_block;
   return cost <= cost_of_packed_samples &&
-         (samples >= outputs ||
-          (weights_packed.depth <= weights_packed.budget.depth && HasOwnPanels<Sum>(weights_packed, team)));
+         (samples >= outputs || (undivided && (stay || HasOwnPanels<Sum>(weights_packed, team))));
 }
 
 // Every sum has the same bits whichever operand is packed.

@@ -126,9 +126,9 @@ bool HasOwnPanels(const ProductInput<T>& in, Team team) {
   // rows 1.2 times as long.
   const bool divided = size.depth < in.depth;
   const bool rows_are_there = !divided || (kDividesPanels<Sum, T> && !Block<Sum, T>::PacksRows(in));
-  // More rows than that where all of them stay in the second-level cache beside a panel, and in the scratch.
-  const int64_t near = in.budget.column_block / size.depth;
-  const int64_t near_rows = Block<Sum, T>::PacksRows(in) ? std::min(near, kMaxBlockRows) : near;
+  // More rows than that where they stay in the second-level cache, and the columns would not.
+  const bool near = in.columns.count > size.cache_columns;
+  const int64_t near_rows = near ? std::min(in.budget.column_block / size.depth, kMaxBlockRows) : 0;
   const bool few_rows = in.rows.count <= (divided ? kMostOwnRows / 2 : std::max(kMostOwnRows, near_rows));
   return in.rows.count > kDirectRows<Sum> && few_rows && same_panels && rows_are_there && !in.skips_zeros &&
          in.columns.count >= kLeastPanels * team.size * shape.columns() &&

@@ -23,8 +23,10 @@ ScratchBuffer<T> ScratchOf(const LayerPlanRequest& request, const PassPlans& pla
   ScratchSizes sizes = ScratchFor(outputs, batch, inputs, shape, plans[0].budget);
   if (batch >= outputs) {  // the weights may be packed instead; else a panel of them a thread
     sizes = LargestOf(sizes, ScratchFor(batch, outputs, inputs, shape, plans[0].budget));
-  } else {
-    const int64_t panel = shape.columns() * std::min(inputs, plans[0].budget.depth);
+  } else {  // those that stay in the second-level cache
+    const int64_t depth = std::min(inputs, plans[0].budget.depth);
+    const int64_t panel = shape.columns() * depth;
+    sizes.columns = std::max(sizes.columns, panel + std::min(outputs * depth, plans[0].budget.column_block));
     // Smaller tiles (CacheBudget::tile_vectors) have smaller panels, of which more may stand together.
     const int64_t together = std::max(panel, std::min(kMostPanelsTogether * panel, plans[0].budget.column_block / 4));
     sizes.columns = std::max(sizes.columns, plans[0].most_threads * together);
