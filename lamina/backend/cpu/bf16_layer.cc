@@ -20,7 +20,7 @@ class BFloat16Layer final : public PreparedLayer {
   BFloat16Layer(const LayerPlanRequest& request, const PassPlans& plans) : exact_(request, plans) {}
 
   void Forward(const ForwardArgs& args) noexcept override {
-    if (exact_.HasFew(args.x.rows)) {
+    if (exact_.UsesDots(args.x.rows)) {
       exact_.Forward(args);
       return;
     }
@@ -29,7 +29,7 @@ class BFloat16Layer final : public PreparedLayer {
   }
 
   void InputGradient(const InputGradientArgs& args) noexcept override {
-    if (exact_.HasFew(args.delta.rows)) {
+    if (exact_.UsesDots(args.delta.rows)) {
       exact_.InputGradient(args);
       return;
     }
@@ -39,7 +39,7 @@ class BFloat16Layer final : public PreparedLayer {
   }
 
   void WeightGradient(const WeightGradientArgs& args) noexcept override {
-    if (exact_.HasFew(args.x.rows)) {
+    if (exact_.UsesDots(args.x.rows)) {
       exact_.WeightGradient(args);
       return;
     }
@@ -49,9 +49,9 @@ class BFloat16Layer final : public PreparedLayer {
   }
 
   std::string Describe() const override {
-    return exact_.Describe() + (exact_.HasFew(exact_.request().max_batch) ? ""
-                                : pairs_                                  ? ", bf16 operands"
-                                                                          : ", bf16 operands widened");
+    return exact_.Describe() + (exact_.UsesDots(exact_.request().max_batch) ? ""
+                                : pairs_                                    ? ", bf16 operands"
+                                                                            : ", bf16 operands widened");
   }
 
  private:

@@ -133,21 +133,9 @@ std::string TileLayer<T>::Describe() const {
 }
 
 template <class T>
-bool TileLayer<T>::HasFew(int64_t batch) const {
+bool TileLayer<T>::UsesDots(int64_t batch) const {
   const std::string& kernel = PlanOf(Pass::kForward).kernel;
   return kernel == "dots" || (kernel != "tile" && (batch < 12 || request_.layer.outputs < 24));
-}
-
-template <class T>
-bool TileLayer<T>::UsesDots(int64_t batch) const {
-  if (!HasFew(batch) || batch < 12 || PlanOf(Pass::kForward).kernel == "dots") {
-    return HasFew(batch);
-  }
-  // Few outputs: whichever fills its vectors better. Dot products run along the inputs, and each ends with the work of
-  // some two vectors. Tiles have the outputs side by side.
-  const LayerSpec& layer = request_.layer;
-  const int64_t lanes = kernels_.shape.lanes;
-  return layer.outputs * (RoundUp(layer.inputs, lanes) + 2 * lanes) <= layer.inputs * RoundUp(layer.outputs, lanes);
 }
 
 template <class T>

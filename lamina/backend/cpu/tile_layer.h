@@ -32,10 +32,8 @@ class TileLayer final : public PreparedLayer, public KeepsSlopes {
   const LayerPlanRequest& request() const { return request_; }
   const PassPlan& PlanOf(Pass pass) const { return plans_[static_cast<size_t>(pass)]; }
   int ThreadsFor(Pass pass, int64_t batch) const { return PlanOf(pass).ThreadsFor(batch, request_.layer); }
-  /// Whether a pass has too few samples or outputs for packed operands of another type to gain.
-  bool HasFew(int64_t batch) const;
   /// Whether the forward pass of so many samples packs nothing: dot products fill vectors along the inputs, tiles along
-  /// the batch or the outputs.
+  /// the batch.
   bool UsesDots(int64_t batch) const;
   ForwardTask<T> TaskOf(const ForwardArgs& args) const;
   InputGradientTask<T> TaskOf(const InputGradientArgs& args) const;
