@@ -153,26 +153,9 @@ HWY_INLINE Pack<T> CurveSlope(const formulas::Mish& mish, Pack<T> z, Pack<T>) {
   return CurveBoth(mish, z).slope;
 }
 
-/// Rows of numbers, the i-th of z at z + i * z_stride.
+/// a[i] = value(z[i]); in place is allowed.
 template <class T>
-struct ValueRows {
-  const T* z;
-  int64_t z_stride;
-  T* a;
-  int64_t a_stride;
-  int64_t rows;
-  int64_t columns;
-  const T* bias = nullptr;  // of each column; null: none
-};
-
-template <class T>
-HWY_INLINE ValueRows<T> OneRow(const T* z, T* a, int64_t n) {
-  return {z, 0, a, 0, 1, n};
-}
-
-/// a = value(z + bias) of each number; in place is allowed.
-template <class T>
-using ValueFn = void (*)(const Activation&, const ValueRows<T>&);
+using ValueFn = void (*)(const Activation&, const T* z, T* a, int64_t n);
 /// out[i] = g[i] * slope(z[i], a[i]); z may be null where the slope does not need it.
 template <class T>
 using SlopeFn = void (*)(const Activation&, const T* z, const T* a, const T* g, T* out, int64_t n);
@@ -188,7 +171,30 @@ HWY_INLINE F FormulaOf(const Activation& activation) {
 }
 
 template <class F, class T>
-void ValueSpan(const Activation& activation, const ValueRows<T>& of) {
+void ValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+  const F formula = FormulaOf<F>(activation);
+  Transform<T>(
+      n, a, [&](VecOf<T> v) HWY_ATTR { return CurveValue(formula, Pack<T>(v)).v; }, z);
+}
+
+/// Rows of numbers, the i-th of z at z + i * z_stride.
+template <class T>
+struct ValueRows {
+  const T* z;
+  int64_t z_stride;
+  T* a;
+  int64_t a_stride;
+  int64_t rows;
+  int64_t columns;
+  const T* bias;  // of each column; null: none
+};
+
+/// a = value(z + bias) of each number; in place is allowed.
+template <class T>
+using RowsFn = void (*)(const Activation&, const ValueRows<T>&);
+
+template <class F, class T>
+void RowsSpan(const Activation& activation, const ValueRows<T>& of) {
   const Tag<T> d;
   const F formula = FormulaOf<F>(activation);
   const T* const bias = of.bias;
@@ -246,7 +252,12 @@ void BothSpan(const Activation& activation, const T* z, T* a, T* slopes, int64_t
 
 // A user's own activation: its scalar loops.
 template <class T>
-void CustomValueSpan(const Activation& activation, const ValueRows<T>& of) {
+void CustomValueSpan(const Activation& activation, const T* z, T* a, int64_t n) {
+  activation.Value(z, a, n);
+}
+
+template <class T>
+void CustomRowsSpan(const Activation& activation, const ValueRows<T>& of) {
   for (int64_t row = 0; row < of.rows; ++row) {
     const T* z = of.z + row * of.z_stride;
     T* const a = of.a + row * of.a_stride;
@@ -273,6 +284,18 @@ ValueFn<T> ValueFor(const Activation& activation) {
   }(static_cast<formulas::BuiltinActivations*>(nullptr));
   if (activation.kind() == Activation::kCustom) {
     return &CustomValueSpan<T>;
+  }
+  return kTable[activation.is_softmax() ? 0 : static_cast<size_t>(activation.kind())];
+}
+
+/// Softmax is left to SoftmaxRows: identity.
+template <class T>
+RowsFn<T> RowsFor(const Activation& activation) {
+  static constexpr auto kTable = []<class... F>(std::tuple<F...>*) {
+    return std::array<RowsFn<T>, sizeof...(F)>{&RowsSpan<F, T>...};
+  }(static_cast<formulas::BuiltinActivations*>(nullptr));
+  if (activation.kind() == Activation::kCustom) {
+    return &CustomRowsSpan<T>;
   }
   return kTable[activation.is_softmax() ? 0 : static_cast<size_t>(activation.kind())];
 }

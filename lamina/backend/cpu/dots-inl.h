@@ -177,11 +177,13 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
   const int64_t count = o_end - o_begin;
   const ValueFn<T> value = ValueFor<T>(*task.activation);
   const T* const bias = args.bias == nullptr ? nullptr : static_cast<const T*>(args.bias) + o_begin;
-  if (std::is_base_of_v<formulas::PlainSum, Synapse> && args.z.empty() && args.distance.empty() &&
-      (!kKeepsSlopes || task.slopes == nullptr)) {
-    value(*task.activation, {to.Row<T>(s_begin) + o_begin, to.stride, args.a.Row<T>(s_begin) + o_begin, args.a.stride,
-                             s_end - s_begin, count, bias});
-    return;
+  if constexpr (kKeepsSlopes && std::is_base_of_v<formulas::PlainSum, Synapse>) {  // one row gains nothing
+    if (args.z.empty() && args.distance.empty() && task.slopes == nullptr) {
+      const RowsFn<T> rows = RowsFor<T>(*task.activation);
+      rows(*task.activation, {to.Row<T>(s_begin) + o_begin, to.stride, args.a.Row<T>(s_begin) + o_begin, args.a.stride,
+                              s_end - s_begin, count, bias});
+      return;
+    }
   }
   for (int64_t s = s_begin; s < s_end; ++s) {
     T* z = to.Row<T>(s) + o_begin;
@@ -200,7 +202,7 @@ void FinishDots(const ForwardTask<T>& task, int64_t s_begin, int64_t s_end, int6
         continue;
       }
     }
-    value(*task.activation, OneRow<T>(z, args.a.Row<T>(s) + o_begin, count));
+    value(*task.activation, z, args.a.Row<T>(s) + o_begin, count);
   }
 }
 

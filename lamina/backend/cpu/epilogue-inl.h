@@ -197,11 +197,14 @@ struct ForwardFinish {
   }
   void operator()(T* tile, const TilePlace& at) const {
     FinishSums<Synapse>(tile, at.rows * at.width);
-    if (!kTurned && slopes == nullptr && args->z.empty() && args->distance.empty()) {
-      const auto* const bias = static_cast<const T*>(args->bias);
-      value(*activation, {tile, at.width, args->a.Row<T>(at.row) + at.column, args->a.stride, at.rows, at.columns,
-                          bias == nullptr ? bias : bias + at.column});
-      return;
+    if constexpr (!kTurned) {
+      if (slopes == nullptr && args->z.empty() && args->distance.empty()) {
+        const auto* const bias = static_cast<const T*>(args->bias);
+        const RowsFn<T> rows = RowsFor<T>(*activation);
+        rows(*activation, {tile, at.width, args->a.Row<T>(at.row) + at.column, args->a.stride, at.rows, at.columns,
+                           bias == nullptr ? bias : bias + at.column});
+        return;
+      }
     }
     if (!args->distance.empty()) {
       Store(tile, at, args->distance);
@@ -218,7 +221,7 @@ struct ForwardFinish {
       both(*activation, tile, tile, found, at.rows * at.width);
       Store(found, at, *slopes);
     } else {
-      value(*activation, OneRow<T>(tile, tile, at.rows * at.width));
+      value(*activation, tile, tile, at.rows * at.width);
     }
     Store(tile, at, args->a);
   }

@@ -110,7 +110,7 @@ void RowBlockForward(const RowBlockLayer<T>& layer, const BlockOfRows& block) no
     if (both != nullptr) {
       both(*layer.activation, of_tiles, layer.a + o * block.stride, of_tiles, rows * block.stride);
     } else if (curved) {
-      value(*layer.activation, OneRow<T>(of_tiles, layer.a + o * block.stride, rows * block.stride));
+      value(*layer.activation, of_tiles, layer.a + o * block.stride, rows * block.stride);
     }
   }
   if (layer.activation->is_softmax()) {

@@ -172,7 +172,7 @@ void SmallForward(const SmallLayer<T>& layer, const T* x, int64_t batch) noexcep
       store(z);
     }
     if (of_ours) {
-      value(*layer.activation, OneRow<T>(tile, tile, at.rows * at.width));
+      value(*layer.activation, tile, tile, at.rows * at.width);
       store(layer.a);
     }
   };
@@ -194,9 +194,8 @@ void SmallForward(const SmallLayer<T>& layer, const T* x, int64_t batch) noexcep
       SmallSoftmax(z + i * layer.batch_stride, layer.a + i * layer.batch_stride, layer.outputs);
     }
   } else if (!by_tiles || !of_ours) {
-    ForBatch(layer, batch, [&](int64_t offset, int64_t n) HWY_ATTR {
-      value(*layer.activation, OneRow<T>(z + offset, layer.a + offset, n));
-    });
+    ForBatch(layer, batch,
+             [&](int64_t offset, int64_t n) HWY_ATTR { value(*layer.activation, z + offset, layer.a + offset, n); });
   }
 }
 
