@@ -32,8 +32,8 @@ bool PacksWeights(const ProductInput<T>& weights_packed, Team team) {
   // has for one. Rows of sums in parts are as quick in place (17 to 40 samples: 0.91 to 1.26).
   const bool undivided = weights_packed.depth <= weights_packed.budget.depth;
   const bool stay = outputs * weights_packed.depth <= weights_packed.budget.column_block;
-  return cost <= cost_of_packed_samples &&
-         (samples >= outputs || (undivided && (stay || HasOwnPanels<Sum>(weights_packed, team))));
+  const bool own_panels = HWY_TARGET != HWY_SCALAR && HasOwnPanels<Sum>(weights_packed, team);  // as in Product()
+  return cost <= cost_of_packed_samples && (samples >= outputs || (undivided && (stay || own_panels)));
 }
 
 // Every sum has the same bits whichever operand is packed.
