@@ -278,7 +278,9 @@ TEST_P(PanelConformance, ShortSumsAreExactOnIntegers) {
 
 // Weights beyond half of a second-level cache of 2 MiB: few samples have no memory to pack them all.
 TEST_P(PanelConformance, FewSamplesPackPanelByPanel) {
-  CheckForward<float>(Chosen(GetParam()), CaseOf(kDot, {100, 5000, 60}, "identity", true, true), true);
+  for (const Synapse synapse : {kDot, Synapse::kL1}) {
+    CheckForward<float>(Chosen(GetParam()), CaseOf(synapse, {100, 5000, 60}, "identity", true, true), true);
+  }
 }
 
 // Weights beyond half of a second-level cache of 2 MiB, whose next rows are asked for. Tiles are whole or ragged, and
